@@ -34,25 +34,6 @@ package protocol HTTPHandler: Sendable {
     func refusal(for refusal: RequestRefusal, headers: HTTPFields) -> HTTPResponse
 }
 
-extension HTTPHandler {
-    /// Accepts every request.
-    package func screen(_ head: HTTPRequest) -> HTTPScreening { .accept(handle) }
-
-    /// No request is operational.
-    package func isOperational(_ head: HTTPRequest) -> Bool { false }
-
-    package func connectionsRefused(reason: String) {}
-
-    /// A plain-text answer with the refusal's status and explanation.
-    package func refusal(for refusal: RequestRefusal, headers: HTTPFields) -> HTTPResponse {
-        HTTPResponse(
-            status: refusal.status,
-            headers: [HTTPField("Content-Type", "text/plain; charset=utf-8")],
-            body: .bytes(Array("\(refusal.explanation)\n".utf8))
-        )
-    }
-}
-
 /// The decision of a handler on the head of a request with a body.
 package enum HTTPScreening {
     /// The function handles the request once its body is complete. The memory of the body counts towards the share of a caller;

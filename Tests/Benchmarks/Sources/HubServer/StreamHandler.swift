@@ -31,6 +31,13 @@ struct StreamHandler: HTTPHandler {
         }
     }
 
+    func screen(_ head: HTTPRequest) -> HTTPScreening { .accept(handle) }
+    func isOperational(_ head: HTTPRequest) -> Bool { false }
+    func connectionsRefused(reason: String) {}
+    func refusal(for refusal: RequestRefusal, headers: HTTPFields) -> HTTPResponse {
+        HTTPResponse(status: refusal.status)
+    }
+
     private static func bytes(_ count: Int) -> HTTPDecision {
         let shared = kept.withLock { kept in
             if kept?.count != count { kept = SharedBytes([UInt8](repeating: 0x2E, count: count)) }

@@ -21,6 +21,8 @@ struct TestHandler: HTTPHandler {
 
     func isOperational(_ head: HTTPRequest) -> Bool { head.rawPath == "/health" }
 
+    func connectionsRefused(reason: String) {}
+
     func handle(_ request: HTTPRequest, _ responder: HTTPResponder) -> HTTPDecision {
         answer(request, responder)
     }
