@@ -10,6 +10,7 @@ import argparse
 import contextlib
 import random
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import gateway
 from browser import browsing
@@ -117,14 +118,15 @@ class Chaos:
         self.verify()
 
     def verify(self):
-        for tab in list(self.tabs):
-            try:
-                found = tab.see("verify()")
-                counts = tab.see("counts")
-            except Exception:
+        # At the same time, since each tab waits for an event.
+        with ThreadPoolExecutor(MOST_TABS) as pool:
+            looks = list(zip(self.tabs, pool.map(self.look, self.tabs)))
+        for tab, look in looks:
+            if not look:
                 # Its process was that of a tab that was killed.
                 self.forget(tab)
                 continue
+            found, counts = look
             if found:
                 raise RuntimeError(found)
             for name, count in counts.items():
@@ -133,6 +135,13 @@ class Chaos:
         streams = [stream for stream in gateway.streams(self.address) if stream["open"]]
         if self.tabs and len(streams) != 1:
             raise RuntimeError(f"{len(streams)} streams are open")
+
+    def look(self, tab):
+        """What is wrong in a tab and its counts; nothing if the tab is dead."""
+        try:
+            return tab.see("verify()"), tab.see("counts")
+        except Exception:
+            return None
 
     def forget(self, tab):
         self.tabs.remove(tab)
@@ -211,17 +220,22 @@ class Chaos:
         gateway.post(f"{self.server}/demo/faults", "loop")
 
 
+def perform(binary, operations, seed, share):
+    with other_origin() as origin, gateway.demo(binary, "--set", f"cors.origins={origin}") as (address, _), browsing() as browser:
+        chaos = Chaos(address, origin, browser, share, random.Random(f"{seed} {share}"))
+        try:
+            chaos.run(operations)
+        except Exception as problem:
+            raise RuntimeError(f"seed {seed}, share \"{share}\", after {chaos.done}: {problem}") from problem
+        where = "a SharedWorker" if not share else "the tabs"
+        print(f"chaos: seed {seed}, hub in {where}: {sum(chaos.done.values())} operations {chaos.done}, "
+              f"{chaos.totals['events']} numbered events, {chaos.totals['resets']} resets; 0 lost, 0 doubled, 0 ghost rows")
+
+
 def main(binary, operations, seed):
-    for part, share in enumerate(("", "tabs")):
-        with other_origin() as origin, gateway.demo(binary, "--set", f"cors.origins={origin}") as (address, _), browsing() as browser:
-            chaos = Chaos(address, origin, browser, share, random.Random(f"{seed} {share}"))
-            try:
-                chaos.run(operations // 2)
-            except Exception as problem:
-                raise RuntimeError(f"seed {seed}, share \"{share}\", after {chaos.done}: {problem}") from problem
-            where = "a SharedWorker" if not share else "the tabs"
-            print(f"chaos: seed {seed}, hub in {where}: {sum(chaos.done.values())} operations {chaos.done}, "
-                  f"{chaos.totals['events']} numbered events, {chaos.totals['resets']} resets; 0 lost, 0 doubled, 0 ghost rows")
+    """Half of the operations with a hub in a SharedWorker, half with one in the tabs, at the same time: most of it is waiting."""
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda share: perform(binary, operations // 2, seed, share), ("", "tabs")))
 
 
 if __name__ == "__main__":

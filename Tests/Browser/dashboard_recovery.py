@@ -70,7 +70,7 @@ def a_silent_upstream_makes_values_stale(page, address):
 
 def leaving_pages_hold_no_connection(page, address):
     for number in range(8):
-        page.go(f"{address}/docs?visit={number}")
+        page.go(f"{address}/assets/gateway-hub.js?visit={number}")
         page.go(address + "/")
         is_connected(page, address)
     open_streams = [stream for stream in gateway.streams(address) if stream["open"]]

@@ -86,9 +86,10 @@ def browsing(binary):
             process.wait()
 
 
-def tabs_share_a_stream_and_hand_it_over(binary, firefox, options):
-    with gateway.demo(binary) as (address, _), browsing(firefox) as browser:
-        tabs = [browser.tab(address + "/docs") for _ in range(3)]
+def tabs_share_a_stream_and_hand_it_over(binary, browser, options):
+    # Another origin than that of the former pages.
+    with gateway.demo(binary) as (address, _):
+        tabs = [browser.tab(address + "/assets/gateway-hub.js") for _ in range(3)]
         for tab in tabs:
             browser.see(tab, OPEN % options)
             browser.wait(tab, "handle.state.state === 'open' && handle.rows.size === 3")
@@ -103,14 +104,17 @@ def tabs_share_a_stream_and_hand_it_over(binary, firefox, options):
         after = [stream["id"] for stream in gateway.streams(address) if stream["open"]]
         if after != [before[0]["id"]]:
             raise RuntimeError(f"the stream was not continued: {after}")
+        for tab in tabs[1:]:
+            browser.call("browsingContext.close", context=tab)
 
 
 def main(binary):
     firefox = next(filter(None, map(shutil.which, ["firefox-esr", "firefox"])), None)
     if not firefox:
         raise RuntimeError("it is not installed; .ci/setup tests does it")
-    for options in ("{}", '{ share: "tabs" }'):
-        tabs_share_a_stream_and_hand_it_over(binary, firefox, options)
+    with browsing(firefox) as browser:
+        for options in ("{}", '{ share: "tabs" }'):
+            tabs_share_a_stream_and_hand_it_over(binary, browser, options)
     print("firefox: three tabs use one stream and hand it over, by a SharedWorker and by the tabs")
 
 

@@ -83,8 +83,8 @@ def httpx_stream(address):
 
 
 def chromium(address):
-    with opened(address.removesuffix(PATH) + "/docs") as page:
-        page.wait("location.pathname === '/docs' && document.readyState === 'complete'")
+    with opened(address.removesuffix(PATH) + "/assets/gateway-hub.js") as page:
+        page.wait("location.pathname.startsWith('/assets/') && document.readyState === 'complete'")
         page.see(IN_A_PAGE % (PATH, PATH))
         page.wait(f"seen.length >= {LEAST_UPDATES} && window.encoding !== undefined")
         return page.see("encoding"), [tuple(event) for event in page.see("seen")]
@@ -93,7 +93,7 @@ def chromium(address):
 def firefox_page(address):
     program = next(filter(None, map(shutil.which, ["firefox-esr", "firefox"])), None)
     with firefox.browsing(program) as browser:
-        tab = browser.tab(address.removesuffix(PATH) + "/docs")
+        tab = browser.tab(address.removesuffix(PATH) + "/assets/gateway-hub.js")
         browser.see(tab, IN_A_PAGE % (PATH, PATH))
         browser.wait(tab, f"seen.length >= {LEAST_UPDATES} && window.encoding !== undefined")
         return browser.see(tab, "encoding"), [tuple(event) for event in browser.see(tab, "seen")]
