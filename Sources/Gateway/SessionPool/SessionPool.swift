@@ -206,8 +206,8 @@ extension SessionPool {
         }
     }
 
-    /// The open sessions and subscriptions of an upstream.
-    package func figures(of upstream: String) -> PoolFigures { state.withLock { $0.machine.figures(of: upstream) } }
+    /// The open pooled sessions of an upstream, their subscriptions, lingering ones included, and the items of these.
+    package func figures(of upstream: String) -> UpstreamCredits { state.withLock { $0.machine.figures(of: upstream) } }
 }
 
 // MARK: - Values

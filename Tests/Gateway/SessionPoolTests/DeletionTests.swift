@@ -30,7 +30,7 @@ internal import Testing
         let resource = try created(pool)
         delete(resource, whenAClientIsAddedTo: pool)
         #expect(throws: PoolError.unknownSubscription(resource.id.rawValue)) { try pool.activate(resource) }
-        #expect(!resource.status.isActive && pool.figures(of: "demo").users == 0)
+        #expect(!resource.status.isActive && pool.users == 0)
         pass(5, in: pool)
         #expect(pool.figures(of: "demo").subscriptions == 0)
     }
@@ -50,7 +50,7 @@ internal import Testing
         #expect(throws: PoolError.unknownSubscription(resources[1].id.rawValue)) {
             try pool.change(resources[1], to: properties)
         }
-        #expect(pool.figures(of: "demo").users == 1)
+        #expect(pool.users == 1)
         pass(5, in: pool)
         #expect(pool.figures(of: "demo").subscriptions == 1 && resources[0].status.isActive)
     }
@@ -66,7 +66,7 @@ internal import Testing
                 group.addTask { try? pool.delete(resource.id) }
             }
         }
-        #expect(pool.figures(of: "demo").users == 1)
+        #expect(pool.users == 1)
         pass(5, in: pool)
         #expect(reader.status.isActive)
     }

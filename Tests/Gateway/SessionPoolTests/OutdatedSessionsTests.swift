@@ -76,7 +76,7 @@ internal import Testing
         #expect(posted.status.isActive && implicit.status.isActive && unread.isDeleted)
         #expect(!isSeenInactive.withLock { $0 })
         #expect(try pool.joinImplicit(Self.key).resource === implicit)
-        #expect(pool.figures(of: "demo") == PoolFigures(sessions: 1, subscriptions: 1, items: 1, users: 2))
+        #expect(pool.figures(of: "demo") == UpstreamCredits(sessions: 1, subscriptions: 1, items: 1) && pool.users == 2)
         pool.leaveImplicit(implicit)
         pool.leaveImplicit(implicit)
         try pool.delete(posted.id)
@@ -99,7 +99,7 @@ internal import Testing
         #expect(pool.client(former.id) == nil && resource.client === reader.client)
         #expect(resource.status.isActive && !resource.status.isSubscribed)
         #expect(sink.present.events[resource.id] == [Self.confirmation, .unsubscribed(isFinal: false)])
-        #expect(pool.figures(of: "demo") == PoolFigures(sessions: 1, subscriptions: 2, items: 2, users: 2))
+        #expect(pool.figures(of: "demo") == UpstreamCredits(sessions: 1, subscriptions: 2, items: 2) && pool.users == 2)
         #expect(sink.present.faults.isEmpty)
     }
 
@@ -125,7 +125,7 @@ internal import Testing
         reload(pool, Self.correct)
         #expect(resource.moveTarget == nil && resource.client !== client && sharer.client === client)
         #expect(resource.carrier?.subscription.requestedMaxFrequency == .limited(2))
-        #expect(pool.figures(of: "demo") == PoolFigures(sessions: 2, subscriptions: 2, items: 2, users: 2))
+        #expect(pool.figures(of: "demo") == UpstreamCredits(sessions: 2, subscriptions: 2, items: 2) && pool.users == 2)
     }
 
     @Test func subscriptionsKeepTheCreditsOfAnAdoptedSession() throws {
@@ -155,7 +155,7 @@ internal import Testing
             Self.correct(&upstream)
             upstream.maxItems = 0
         }
-        #expect(!resource.status.isActive && pool.figures(of: "demo") == PoolFigures())
+        #expect(!resource.status.isActive && pool.figures(of: "demo") == .none)
         pass(1, in: pool)
         #expect(!resource.status.isActive)
         reload(pool) { $0.maxItems = 1 }
@@ -173,7 +173,7 @@ internal import Testing
         try pool.delete(resource.id)
         reload(pool) { $0.maxItems = 1 }
         pass(1, in: pool)
-        #expect(!resource.status.isActive && pool.figures(of: "demo") == PoolFigures())
+        #expect(!resource.status.isActive && pool.figures(of: "demo") == .none)
     }
 
     @Test func subscriptionsOfASessionThatIsNotConnectedContinueWithTheChangedOptions() throws {

@@ -16,7 +16,7 @@ internal import Testing
         let first = try pool.joinImplicit(Self.key).resource
         let second = try pool.joinImplicit(Self.key).resource
         #expect(first === second)
-        #expect(pool.resources().count == 1 && pool.figures(of: "demo").users == 1)
+        #expect(pool.resources().count == 1 && pool.users == 1)
         pool.leaveImplicit(first)
         pass(100, in: pool)
         #expect(sink.present.carried.count == 1)
@@ -161,7 +161,7 @@ internal import Testing
             }
         }
         _ = try pool.messenger(Self.key.session, for: .zero)
-        #expect(pool.figures(of: "demo").users == 1 && pool.clients().count == 1)
+        #expect(pool.users == 1 && pool.clients().count == 1)
     }
 
     /// The messages of all clients have a limit, and each caller a share of it.
@@ -222,7 +222,7 @@ internal import Testing
         #expect(pool.resource(read.id) != nil)
         pass(1, in: pool)
         #expect(pool.resources().map(\.id) == [posted.id] && posted.status.isActive)
-        #expect(pool.figures(of: "demo").users == 1 && pool.figures(of: "demo").subscriptions == 1)
+        #expect(pool.users == 1 && pool.figures(of: "demo").subscriptions == 1)
         let next = try pool.joinImplicit(Self.key).resource
         #expect(next !== read && next.carrier === posted.carrier && sink.present.faults.isEmpty)
     }
@@ -244,7 +244,7 @@ internal import Testing
         pool.leaveImplicit(resource)
         carrier.subscription(carrier.subscription, emitted: .unsubscribed(isFinal: true))
         #expect(pool.resources().isEmpty && sink.present.resources.isEmpty)
-        #expect(pool.figures(of: "demo").users == 0 && sink.present.faults.isEmpty)
+        #expect(pool.users == 0 && sink.present.faults.isEmpty)
         // A reader keeps the resource of a subscription that ends.
         let next = try pool.joinImplicit(Self.key).resource
         let client = try #require(next.client)
@@ -289,8 +289,7 @@ internal import Testing
         }
         pass(1, in: pool)
         #expect(pool.resources().isEmpty && sink.present.resources.isEmpty)
-        let figures = pool.figures(of: "demo")
-        #expect(figures.users == 0 && figures.subscriptions == 0)
+        #expect(pool.users == 0 && pool.figures(of: "demo").subscriptions == 0)
         #expect(sink.present.faults.isEmpty)
     }
 
@@ -318,7 +317,7 @@ internal import Testing
         // The sink knows the state already.
         #expect(sink.present.carried.isEmpty && sink.present.faults.isEmpty)
         #expect(throws: PoolError.self) { try pool.adopt(Self.adoption) }
-        #expect(pool.figures(of: "demo") == PoolFigures(sessions: 1, subscriptions: 1, items: 1, users: 1))
+        #expect(pool.figures(of: "demo") == UpstreamCredits(sessions: 1, subscriptions: 1, items: 1) && pool.users == 1)
         // The other process has reported the start of the session.
         let client = try #require(resource.client)
         client.client(client.core, emitted: .status(.connectedWSStreaming))
@@ -336,7 +335,7 @@ internal import Testing
         #expect(!implicit.status.isActive && posted.status.isActive && posted.client !== client)
         pool.discardImplicit(implicit)
         #expect(pool.transferableClients.isEmpty && pool.resources().map(\.id) == [posted.id])
-        #expect(pool.figures(of: "demo") == PoolFigures(sessions: 1, subscriptions: 1, items: 1, users: 1))
+        #expect(pool.figures(of: "demo") == UpstreamCredits(sessions: 1, subscriptions: 1, items: 1) && pool.users == 1)
         #expect(sink.present.faults.isEmpty)
     }
 
@@ -396,13 +395,13 @@ internal import Testing
         for _ in 0..<3 {
             let error = error { try pool.activate(resource) }
             guard case .invalidValue = error else { throw try #require(error) }
-            #expect(pool.figures(of: "demo") == PoolFigures() && pool.clients().isEmpty)
+            #expect(pool.figures(of: "demo") == .none && pool.clients().isEmpty)
         }
         var corrected = pool.configuration
         corrected.upstreams[0].serverAddress = "http://127.0.0.1:1"
         pool.reload(corrected)
         try pool.activate(resource)
-        #expect(pool.figures(of: "demo") == PoolFigures(sessions: 1, subscriptions: 1, items: 1, users: 1))
+        #expect(pool.figures(of: "demo") == UpstreamCredits(sessions: 1, subscriptions: 1, items: 1) && pool.users == 1)
         #expect(resource.status.isActive && pool.clients().count == 1)
     }
 
@@ -425,7 +424,7 @@ internal import Testing
         without.upstreams = []
         pool.reload(without)
         #expect(error { try pool.activate(resource) } == .unknownUpstream("demo"))
-        #expect(!resource.status.isActive && pool.figures(of: "demo") == PoolFigures())
+        #expect(!resource.status.isActive && pool.figures(of: "demo") == .none)
     }
 
     @Test func aLastingRefusalOfTheSessionEndsItsSubscriptionsAndIsRepeatedForAMinute() throws {

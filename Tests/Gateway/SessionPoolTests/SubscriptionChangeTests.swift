@@ -54,7 +54,7 @@ internal import Testing
         let reader = try pool.joinImplicit(key).resource
         #expect(reader.carrier?.subscription.requestedMaxFrequency == .limited(1))
         #expect(resource.carrier?.subscription.requestedMaxFrequency == .limited(2))
-        #expect(pool.figures(of: "demo").users == 2 && pool.resources().count == 2)
+        #expect(pool.users == 2 && pool.resources().count == 2)
         #expect(sink.present.faults.isEmpty)
     }
 
@@ -159,7 +159,7 @@ internal import Testing
         let difference = target.compare(resource)
         try pool.delete(resource.id)
         #expect(!target.take(resource, from: former, difference))
-        #expect(pool.figures(of: "demo").users == 2 && target.resources.count == 1)
+        #expect(pool.users == 2 && target.resources.count == 1)
         #expect(sink.present.resources.count == 2)
     }
 
@@ -197,13 +197,13 @@ internal import Testing
         #expect(status.isSubscribed && status.lastError == nil && status.realMaxFrequency == .limited(2))
         #expect(resources[0].properties.requestedMaxFrequency == .limited(1))
         try deliver(update("3"), of: former)
-        #expect(sink.present.events[resources[0].id]?.last == update("3") && pool.figures(of: "demo").users == 2)
+        #expect(sink.present.events[resources[0].id]?.last == update("3") && pool.users == 2)
         // Another change is possible.
         try pool.change(resources[0], to: Self.quote(.limited(3)))
         let next = try #require(resources[0].moveTarget)
         try confirm(next)
         try deliver(update("4"), of: next)
-        #expect(resources[0].carrier === next && pool.figures(of: "demo").users == 2)
+        #expect(resources[0].carrier === next && pool.users == 2)
         #expect(sink.present.faults.isEmpty)
     }
 
@@ -232,7 +232,7 @@ internal import Testing
         #expect(sink.present.events[resources[1].id]?.last == update("3"))
         try deliver(update("4"), of: target)
         #expect(sink.present.events[resources[1].id]?.last == update("4"))
-        #expect(sink.present.carried[resources[1].id] == target.client.id && pool.figures(of: "demo").users == 3)
+        #expect(sink.present.carried[resources[1].id] == target.client.id && pool.users == 3)
     }
 
     /// The values of the second item were gone until the target had them.
@@ -272,7 +272,7 @@ internal import Testing
         try deliver(.failed(code: -1, message: "no such item"), of: former)
         try confirm(target)
         #expect(resources.allSatisfy { !$0.status.isActive } && resources[1].moveTarget == nil)
-        #expect(pool.figures(of: "demo").users == 0)
+        #expect(pool.users == 0)
     }
 
     @Test func frequencyThatChangesBackDuringAMoveEndsIt() throws {
@@ -282,7 +282,7 @@ internal import Testing
         try confirm(former)
         for frequency in [2.0, 1] { try pool.change(resources[1], to: Self.quote(.limited(frequency))) }
         #expect(resources[1].carrier === former && resources[1].moveTarget == nil)
-        #expect(pool.figures(of: "demo").users == 2)
+        #expect(pool.users == 2)
     }
 
     /// The values of a target come, or it is refused, while a request moves the resource to another one.
@@ -299,9 +299,9 @@ internal import Testing
         let second = try #require(resource.moveTarget)
         pool.arrived(resource, at: first, refusal)
         #expect(resource.carrier === former && resource.moveTarget === second)
-        #expect(pool.figures(of: "demo").users == 3)
+        #expect(pool.users == 3)
         try confirm(second)
-        #expect(resource.carrier === second && pool.figures(of: "demo").users == 2)
+        #expect(resource.carrier === second && pool.users == 2)
     }
 
     /// The properties are those of the target.
@@ -318,7 +318,7 @@ internal import Testing
             #expect(resources[1].moveTarget === target && resources[1].properties == Self.quote(.limited(2)))
         }
         try confirm(target)
-        #expect(resources[1].carrier === target && pool.figures(of: "demo").users == 3)
+        #expect(resources[1].carrier === target && pool.users == 3)
     }
 
     @Test func changeOverQuotaKeepsTheOldProperties() throws {

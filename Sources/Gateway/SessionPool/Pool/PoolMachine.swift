@@ -7,7 +7,7 @@ package import SessionCore
 /// The machine does no I/O: time and the ids of new clients are arguments. A client that has the id of a new one is to be
 /// opened, as is a subscription with another id than all before; `timePassed` returns what to close.
 package struct PoolMachine: ~Copyable {
-    private struct Shared {
+    struct Shared {
         let key: SharedKey
         let client: ClientID
         var users = 1
@@ -31,10 +31,11 @@ package struct PoolMachine: ~Copyable {
     private var limits: [String: UpstreamConfiguration]
     /// Oldest first.
     private var sessions: OrderedDictionary<ClientID, Session> = [:]
-    private var shared: [SharedID: Shared] = [:]
+    private(set) var shared: [SharedID: Shared] = [:]
     private var byKey: [SharedKey: SharedID] = [:]
     private var nextShared: UInt64 = 1
-    private var figures: [String: PoolFigures] = [:]
+    /// The credits of what is open, by upstream.
+    private var figures: [String: UpstreamCredits] = [:]
     /// The credits of the pool, if other processes share the limits; nil: the pool may open all that the limits admit.
     private(set) var credits: PoolCredits?
 
@@ -76,7 +77,7 @@ package struct PoolMachine: ~Copyable {
         var ended: [SharedID] = []
         for (id, entry) in lingering where isFull() {
             ended.append(id)
-            rest.closed(entry.key, users: 0)
+            rest.closed(entry.key)
             hasSession = hasSession || sessions[entry.client]?.key.hasSameAccount(as: key.session) ?? false
         }
         if isFull() { return [] }
@@ -100,13 +101,11 @@ package struct PoolMachine: ~Copyable {
         } else {
             client = freshClient
             sessions[client] = Session(key: key.session)
-            figures[key.session.upstream, default: PoolFigures()].sessions += 1
+            figures[key.session.upstream, default: .none].sessions += 1
         }
         let id = open(key, on: client)
-        if credits != nil {
-            let used = figures(of: key.session.upstream).used
-            credits?.used(used, of: key.session.upstream)
-        }
+        let used = figures(of: key.session.upstream)
+        credits?.used(used, of: key.session.upstream)
         return (id, client)
     }
 
@@ -128,8 +127,8 @@ package struct PoolMachine: ~Copyable {
         if isFull { throw .overQuota(.sessions(upstream: key.upstream, limit: limit.maxSessions)) }
         try checkCredits(UpstreamCredits(sessions: 1), of: key)
         sessions[freshClient] = Session(key: key, closesAt: end, keptUntil: end)
-        figures[key.upstream, default: PoolFigures()].sessions += 1
-        let used = figures(of: key.upstream).used
+        figures[key.upstream, default: .none].sessions += 1
+        let used = figures(of: key.upstream)
         credits?.used(used, of: key.upstream)
         return freshClient
     }
@@ -139,7 +138,7 @@ package struct PoolMachine: ~Copyable {
     package mutating func adopted(_ client: ClientID, _ session: SessionKey, _ keys: [SharedKey]) -> [SharedID]? {
         guard keys.allSatisfy({ byKey[$0] == nil }) else { return nil }
         sessions[client] = Session(key: session)
-        figures[session.upstream, default: PoolFigures()].sessions += 1
+        figures[session.upstream, default: .none].sessions += 1
         return keys.map { open($0, on: client) }
     }
 
@@ -150,7 +149,7 @@ package struct PoolMachine: ~Copyable {
         byKey[key] = id
         sessions[client]?.shared += 1
         sessions[client]?.closesAt = nil
-        figures[key.session.upstream, default: PoolFigures()].opened(key)
+        figures[key.session.upstream, default: .none].opened(key)
         return id
     }
 
@@ -158,7 +157,6 @@ package struct PoolMachine: ~Copyable {
     package mutating func released(_ id: SharedID, at now: Moment) {
         guard var entry = shared[id], entry.users > 0 else { return }
         entry.users -= 1
-        figures[entry.key.session.upstream]?.users -= 1
         if entry.users == 0 { entry.closesAt = now + subscriptionLinger }
         shared[id] = entry
     }
@@ -176,7 +174,6 @@ package struct PoolMachine: ~Copyable {
         entry.users += 1
         entry.closesAt = nil
         shared[id] = entry
-        figures[entry.key.session.upstream]?.users += 1
         return true
     }
 
@@ -203,7 +200,7 @@ package struct PoolMachine: ~Copyable {
     private mutating func forget(_ id: SharedID, _ entry: Shared) {
         shared[id] = nil
         if byKey[entry.key] == id { byKey[entry.key] = nil }
-        figures[entry.key.session.upstream]?.closed(entry.key, users: entry.users)
+        figures[entry.key.session.upstream]?.closed(entry.key)
         credits?.closed(entry.key.properties.credits, of: entry.key.session.upstream)
     }
 
@@ -252,8 +249,8 @@ package struct PoolMachine: ~Copyable {
 
     package func session(of client: ClientID) -> SessionKey? { sessions[client]?.key }
 
-    /// The figures of one upstream: open sessions, subscriptions, items and users.
-    package func figures(of upstream: String) -> PoolFigures { figures[upstream] ?? PoolFigures() }
+    /// The open sessions, subscriptions and items of one upstream.
+    package func figures(of upstream: String) -> UpstreamCredits { figures[upstream] ?? .none }
 
     private func checkQuotas(_ key: SharedKey) throws(PoolError) {
         let upstream = key.session.upstream
@@ -307,7 +304,7 @@ package struct PoolMachine: ~Copyable {
         let upstream = session.upstream
         guard let credits, let limit = limits[upstream] else { return }
         let held = credits.held(of: upstream)
-        let missing = figures(of: upstream).used + needed - held
+        let missing = figures(of: upstream) + needed - held
         guard !missing.isNone else { return }
         let shared = firstSession(of: session, ofAnyGroup: true, below: limit.maxSubscriptionsPerSession)
         throw .creditsNeeded(
@@ -331,7 +328,7 @@ package struct PoolMachine: ~Copyable {
         _ change: (inout PoolCredits, _ used: UpstreamCredits) -> Result
     ) -> Result? {
         guard var credits else { return nil }
-        let result = change(&credits, figures(of: upstream).used)
+        let result = change(&credits, figures(of: upstream))
         self.credits = credits
         return result
     }

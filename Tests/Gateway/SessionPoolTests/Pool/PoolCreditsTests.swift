@@ -28,7 +28,7 @@ internal import Testing
         var machine = Self.machine(Self.credits(0, 1, 1))
         let shortage = Self.shortage(Self.credits(1, 0, 1), of: Self.credits(0, 1, 1))
         #expect(machine.refusal(of: .demo("a", "b"), on: "c1") == shortage)
-        let used = machine.figures(of: "demo").used
+        let used = machine.figures(of: "demo")
         #expect(used == .none)
         _ = machine.changeCredits(of: "demo") { credits, _ in credits.add(Self.credits(1, 0, 1), of: "demo") }
         #expect(machine.refusal(of: .demo("a", "b"), on: "c1") == nil)

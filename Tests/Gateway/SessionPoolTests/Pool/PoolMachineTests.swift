@@ -18,7 +18,7 @@ internal import Testing
         var machine = PoolMachine(configuration: .demo())
         #expect(try machine.acquired(.demo(), freshClient: first).client == first)
         let figures = machine.figures(of: "demo")
-        #expect([figures.sessions, figures.subscriptions, figures.items, figures.users] == [1, 1, 1, 1])
+        #expect(figures == UpstreamCredits(sessions: 1, subscriptions: 1, items: 1) && machine.users == 1)
     }
 
     @Test func releaseWithoutUsersHasNoEffect() throws {
@@ -26,8 +26,7 @@ internal import Testing
         let (id, _) = try machine.acquired(.demo(), freshClient: first)
         for time in 0..<3 { machine.released(id, at: Self.at(time)) }
         _ = try machine.acquired(.demo(), freshClient: second)
-        let figures = machine.figures(of: "demo")
-        #expect(figures.users == 1)
+        #expect(machine.users == 1)
         machine.released(id, at: Self.at(3))
         #expect(passed(8, &machine) == [.closeShared(id)])
     }
@@ -64,8 +63,7 @@ internal import Testing
         let (id, _) = try machine.acquired(.demo(), freshClient: first)
         let (again, client) = try machine.acquired(.demo(), freshClient: second)
         #expect(again == id && client == first)
-        let users = machine.figures(of: "demo").users
-        #expect(users == 2)
+        #expect(machine.users == 2)
     }
 
     @Test func groupsHaveSessionsOfTheirOwnWhileTheQuotaAdmitsThem() throws {
@@ -81,7 +79,8 @@ internal import Testing
         let keys = [SharedKey.demo("a", group: 1), SharedKey.demo("b", group: 1)]
         let adopted = machine.adopted(first, keys[0].session, keys)
         let ids = try #require(adopted)
-        #expect(machine.figures(of: "demo") == PoolFigures(sessions: 1, subscriptions: 2, items: 2, users: 2))
+        let figures = machine.figures(of: "demo")
+        #expect(figures == UpstreamCredits(sessions: 1, subscriptions: 2, items: 2) && machine.users == 2)
         #expect(machine.adopted(second, keys[0].session, [keys[1]]) == nil)
         let (again, client) = try machine.acquired(keys[0], freshClient: second)
         #expect(again == ids[0] && client == first)
@@ -133,7 +132,7 @@ internal import Testing
         #expect(passed(134, &machine).isEmpty)
         #expect(passed(135, &machine) == [.closeClient(first)])
         let figures = machine.figures(of: "demo")
-        #expect([figures.sessions, figures.subscriptions, figures.items, figures.users] == [0, 0, 0, 0])
+        #expect(figures == .none && machine.users == 0)
     }
 
     @Test func readerWithinTheLingerKeepsTheSubscription() throws {
@@ -176,13 +175,13 @@ internal import Testing
         _ = try machine.acquired(.demo("c"), freshClient: first)
         machine.released(id, at: Self.at(0))
         let open = machine.figures(of: "demo")
-        #expect(open == PoolFigures(sessions: 1, subscriptions: 2, items: 3, users: 2))
+        #expect(open == UpstreamCredits(sessions: 1, subscriptions: 2, items: 3) && machine.users == 2)
         _ = machine.rekeyed(id, to: SharedKey.demo("d").properties)
         let rekeyed = machine.figures(of: "demo")
-        #expect(rekeyed == PoolFigures(sessions: 1, subscriptions: 2, items: 2, users: 2))
+        #expect(rekeyed == UpstreamCredits(sessions: 1, subscriptions: 2, items: 2) && machine.users == 2)
         machine.clientRemoved(first)
         let closed = machine.figures(of: "demo")
-        #expect(closed == PoolFigures())
+        #expect(closed == .none)
     }
 
     @Test func refusedSubscriptionIsOpenedAnewForTheNextUser() throws {

@@ -79,6 +79,9 @@ extension PoolConfiguration {
 }
 
 extension PoolMachine {
+    /// The users of all subscriptions.
+    var users: Int { shared.values.reduce(0) { $0 + $1.users } }
+
     /// The error of an acquisition; nil: it succeeds.
     mutating func refusal(of key: SharedKey, on client: String) -> PoolError? {
         do {
@@ -88,4 +91,9 @@ extension PoolMachine {
             return error
         }
     }
+}
+
+extension SessionPool {
+    /// The users of all subscriptions.
+    var users: Int { state.withLock { $0.machine.users } }
 }

@@ -3,11 +3,11 @@ import Dispatch
 import JSONText
 import MicroHTTPD
 import SessionCore
-import SessionPool
 import Synchronization
 import Testing
 
 @testable import Gateway
+@testable import SessionPool
 
 /// `GET /v1/values`: the hub gets the events that a server would cause.
 @Suite struct CurrentValuesTests {
@@ -281,7 +281,7 @@ import Testing
     @Test func subscriptionIsLeftAlsoAfterAFailure() {
         _ = fixture.perform("GET", Self.quote, "", ["Prefer": "wait=0"])
         // A second holder would prevent the end of the linger.
-        #expect(fixture.services.pool.figures(of: "demo").users == 0)
+        #expect(fixture.services.pool.state.withLock { $0.machine.shared.values.allSatisfy { $0.users == 0 } })
     }
 
     @Test func equalTagIsNotModifiedAndChangesEndALongPoll() async throws {

@@ -1,10 +1,10 @@
 import Changes
 import MicroHTTPD
 import SessionCore
-import SessionPool
 import Testing
 
 @testable import Gateway
+@testable import SessionPool
 
 /// Equal requests for values within a second.
 @Suite struct RecentReadingsTests {
@@ -68,7 +68,7 @@ import Testing
         try await subscribe(fixture, as: AccessFixture.alice)
         #expect(value(fixture, as: AccessFixture.alice) == "1")
         #expect(!fixture.services.recentReadings.isEmpty)
-        #expect(fixture.services.pool.figures(of: "demo").users == 0)
+        #expect(fixture.services.pool.state.withLock { $0.machine.shared.values.allSatisfy { $0.users == 0 } })
         fixture.time.pass(1)
         fixture.services.timers.runDue()
         #expect(fixture.services.recentReadings.isEmpty)

@@ -47,7 +47,7 @@ import Testing
 
     /// What all members together have open.
     private static func open(_ fixture: ClusterFixture) -> UpstreamCredits {
-        fixture.members.reduce(.none) { $0 + $1.services.pool.figures(of: "demo").used }
+        fixture.members.reduce(.none) { $0 + $1.services.pool.figures(of: "demo") }
     }
 
     /// Ends the lingers of closed subscriptions and sessions.

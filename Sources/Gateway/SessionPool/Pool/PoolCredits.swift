@@ -1,33 +1,16 @@
 internal import JSONText
 package import SessionCore
 
-/// The figures of an upstream's pool at a moment.
-package struct PoolFigures: Equatable, Sendable {
-    /// Open pooled sessions.
-    package var sessions = 0
-    /// Shared upstream subscriptions, lingering ones included.
-    package var subscriptions = 0
-    /// Items of these subscriptions; a group counts as one.
-    package var items = 0
-    package var users = 0
-
-    /// The credits of the sessions, subscriptions and items.
-    package var used: UpstreamCredits {
-        UpstreamCredits(sessions: sessions, subscriptions: subscriptions, items: items)
-    }
-
-    /// A subscription is opened, for one user.
+extension UpstreamCredits {
+    /// Counts a subscription that is opened.
     mutating func opened(_ key: SharedKey) {
         subscriptions += 1
         items += key.properties.countedItems
-        users += 1
     }
 
-    /// A subscription with this number of users is closed.
-    mutating func closed(_ key: SharedKey, users count: Int) {
+    mutating func closed(_ key: SharedKey) {
         subscriptions -= 1
         items -= key.properties.countedItems
-        users -= count
     }
 }
 
