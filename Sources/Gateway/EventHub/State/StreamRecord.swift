@@ -44,14 +44,7 @@ struct StreamRecord: Sendable {
     }
 
     var summary: StreamSummary {
-        StreamSummary(
-            id: id,
-            request: request,
-            openedAt: openedAt,
-            outcome: outcome,
-            closeReason: closeReason,
-            figures: figures
-        )
+        StreamSummary(id: id, request: request, openedAt: openedAt, figures: figures)
     }
 
     // MARK: - Opening

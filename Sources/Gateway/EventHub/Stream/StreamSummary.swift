@@ -15,9 +15,5 @@ package struct StreamSummary: Sendable {
     /// The request, with the present sources.
     package let request: StreamRequest
     package let openedAt: Moment
-    /// The outcome of the opening; nil until the stream is open.
-    package let outcome: ResumeOutcome?
-    /// The reason for which the stream is being closed; nil while it is not.
-    package let closeReason: String?
     package let figures: StreamFigures
 }

@@ -64,10 +64,10 @@ internal import Testing
         let harness = makeHarness()
         let id = try harness.hub.admit(StreamRequest(sources: [.subscription("s")]), isWaiting: true)
         harness.hub.begin(stream: id)
-        #expect(harness.hub.stream(id)?.outcome == nil)
+        #expect(harness.hub.outcome(of: id) == nil)
         let stream = try open(in: harness)
         begin(stream, in: harness)
-        #expect(harness.hub.stream(stream.subscriber.id)?.outcome == .fresh)
+        #expect(harness.hub.outcome(of: stream.subscriber.id) == .fresh)
     }
 
     @Test func anotherEpochDoesNotBeginAWaitingStream() throws {

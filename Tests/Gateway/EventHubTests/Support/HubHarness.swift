@@ -137,6 +137,11 @@ final class HubHarness {
     }
 }
 
+extension EventHub {
+    /// The outcome of the opening of a stream; nil until the stream is open.
+    func outcome(of stream: String) -> ResumeOutcome? { state.withLock { $0.streams.records[stream]?.outcome } }
+}
+
 extension SubscriptionProperties {
     /// Two items of three fields.
     static var quotes: SubscriptionProperties {

@@ -91,7 +91,7 @@ import Testing
             let made = fixture.perform("POST", "/v1/streams", #"{"sources":[\#(source)]}"#)
             let path = try #require(made.headers["Location"])
             guard let stream = open(path, during: "DELETE") else { continue }
-            #expect(fixture.hub.stream(stream.id)?.closeReason == "deleted", "round \(round)")
+            #expect(fixture.hub.closeReason(of: stream.id) == "deleted", "round \(round)")
             stream.onEnd(.neverOpened)
         }
     }

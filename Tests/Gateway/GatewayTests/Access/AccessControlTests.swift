@@ -147,7 +147,7 @@ import Testing
                 Issue.record("the stream is not opened")
                 return
             }
-            #expect(fixture.services.streams.listing(of: stream.id)?.summary.closeReason == reason)
+            #expect(fixture.hub.closeReason(of: stream.id) == reason)
             stream.onEnd(.neverOpened)
         }
     }

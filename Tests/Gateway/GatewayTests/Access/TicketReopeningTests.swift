@@ -13,7 +13,7 @@ import Testing
     }
 
     private func closeReason(_ fixture: AccessFixture, _ stream: AdmittedStream?) -> String? {
-        fixture.services.streams.listing(of: stream?.id ?? "")?.summary.closeReason
+        fixture.hub.closeReason(of: stream?.id ?? "")
     }
 
     @Test func aTicketReopensItsStreamUntilAMinuteAfterItClosed() async throws {

@@ -33,7 +33,7 @@ import Testing
         return withExtendedLifetime(shard) {
             let content = shard.open(opening)
             defer { content.ended(.peerClosed) }
-            return hub.stream(stream)?.outcome
+            return hub.outcome(of: stream)
         }
     }
 

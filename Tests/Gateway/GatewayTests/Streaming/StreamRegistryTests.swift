@@ -51,11 +51,11 @@ import Testing
             id: "mine"
         ) { end in ended.withLock { $0.append(end) } }
         #expect(stream.id == "mine")
-        #expect(registry.listing(of: "mine")?.summary.outcome == nil)
+        #expect(registry.hub.outcome(of: "mine") == nil)
         let content = open(stream, in: feed)
         #expect(registry.list().map(\.summary.id) == ["mine"])
         #expect(registry.listing(of: "mine")?.owner.identity == "key")
-        #expect(registry.listing(of: "mine")?.summary.outcome == .fresh)
+        #expect(registry.hub.outcome(of: "mine") == .fresh)
         end(stream, content, .peerClosed)
         #expect(registry.list().isEmpty)
         #expect(registry.count == 0)

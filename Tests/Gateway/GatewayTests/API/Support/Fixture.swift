@@ -1,5 +1,4 @@
 import Changes
-import EventHub
 internal import GatewayStreaming
 import JSONText
 import Logging
@@ -10,6 +9,7 @@ import SessionPool
 import StreamIO
 import Synchronization
 
+@testable import EventHub
 @testable import Gateway
 
 /// A gateway without sockets: requests are passed to its host. The upstream `demo` is not connected unless a test
@@ -145,4 +145,12 @@ extension HTTPHost {
         }
         return handle(request, responder)
     }
+}
+
+extension EventHub {
+    /// The outcome of the opening of a stream; nil until the stream is open.
+    func outcome(of stream: String) -> ResumeOutcome? { state.withLock { $0.streams.records[stream]?.outcome } }
+
+    /// The reason for which a stream is being closed; nil while it is not.
+    func closeReason(of stream: String) -> String? { state.withLock { $0.streams.records[stream]?.closeReason } }
 }
