@@ -205,9 +205,11 @@ def port():
     deadline = time.monotonic() + PATIENCE
     profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
     atexit.register(profile.cleanup)
+    # The list below the address bar consists of two pages of each window, which take longer than most pages of tests.
     browser = subprocess.Popen(
         [binary, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-         "--no-startup-window", "--remote-debugging-port=0", f"--user-data-dir={profile.name}"],
+         "--no-startup-window", "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup",
+         "--remote-debugging-port=0", f"--user-data-dir={profile.name}"],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )
     # In the reverse order: the browser ends before its profile is removed.
