@@ -15,6 +15,26 @@ struct LogReaderTests {
         #expect(range.count * Outbox.partSize <= 32 << 20)
     }
 
+    /// Frames of other clients may be larger than those of members: the engine then closes the connection of a member that
+    /// fetches as many.
+    @Test
+    func requestsAfterOneWithoutAReplyAreSmaller() {
+        var reader = LogReader()
+        reader.restart(after: 7, known: 10_000)
+        func fetched(_ reader: inout LogReader, isReplied: Bool) -> Int? {
+            defer { reader.fetchEnded(isReplied: isReplied) }
+            return reader.gapToFetch(after: .zero, always: true, at: .zero)?.count
+        }
+        let counts = [false, true, true, true].map { fetched(&reader, isReplied: $0) }
+        #expect(counts == [128, 16, 17, 18])
+        for _ in 0..<200 { _ = fetched(&reader, isReplied: true) }
+        let last = fetched(&reader, isReplied: true)
+        // The end of a request that was not made changes nothing.
+        reader.fetchEnded(isReplied: false)
+        let afterwards = fetched(&reader, isReplied: true)
+        #expect(last == 128 && afterwards == 128)
+    }
+
     /// Any client of the engine can repeat frames at positions that the log does not have yet.
     @Test
     func framesAfterAGapAreLimitedInSize() {

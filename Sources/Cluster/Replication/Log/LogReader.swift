@@ -20,9 +20,10 @@ struct LogReader: Sendable {
     /// The maximum number of frames that are kept after a gap, and their maximum size in bytes. The latest frames are
     /// dropped first, and fetched again.
     private static let (bufferLimit, bufferBytes) = (4096, 64 << 20)
-    /// The maximum number of frames that one request fetches: with the largest frames 32 MiB. NATS closes the connection of a
-    /// client that has 64 MiB to read.
-    private static let fetchLimit: UInt64 = 128
+    /// The maximum number of frames that one request fetches: with the largest frames of members 32 MiB. NATS closes the
+    /// connection of a client that has 64 MiB to read. What other clients append may be larger: after a request that brought
+    /// nothing, the next one fetches the least number, with the usual limit of NATS 16 MiB, and each further one a frame more.
+    private static let (fetchLimit, leastFetch) = (UInt64(128), UInt64(16))
 
     /// The position of the last frame that was returned.
     private(set) var position: UInt64 = 0
@@ -35,7 +36,9 @@ struct LogReader: Sendable {
     /// The position whose frame is to be compared with that of the log of a new connection, before any frame is applied: another
     /// log may have as many frames. Nil: none.
     var unproven: UInt64?
-    var isFetching = false
+    private(set) var isFetching = false
+    /// The number of frames that the next request fetches.
+    private var fetchCount = LogReader.fetchLimit
     /// The time since which frames are missing; nil: none is.
     var behindSince: Moment?
     /// The time since which the engine has replied to all requests that it does not have the next frame; nil: it has.
@@ -117,7 +120,13 @@ struct LogReader: Sendable {
         let isCertain = gap.upperBound < known && missingSince == nil
         guard always || isCertain || now - since >= delay else { return nil }
         isFetching = true
-        return gap.lowerBound...min(gap.upperBound, gap.lowerBound + Self.fetchLimit - 1)
+        return gap.lowerBound...min(gap.upperBound, gap.lowerBound + fetchCount - 1)
+    }
+
+    /// The request for frames, if there is one, has ended: with frames, or a reply that there are none, or without either.
+    mutating func fetchEnded(isReplied: Bool = true) {
+        if isFetching { fetchCount = isReplied ? min(Self.fetchLimit, fetchCount + 1) : Self.leastFetch }
+        isFetching = false
     }
 }
 

@@ -90,14 +90,14 @@ extension MemberMachine {
         phase = .offline
         replay = nil
         monitor.disconnected()
-        reader.isFetching = false
+        reader.fetchEnded(isReplied: false)
         reader.behindSince = nil
     }
 
     /// The generation and extent of the log were read.
     package mutating func logInspected(_ generation: LogGeneration, at now: Moment) -> [MemberAction] {
         guard phase != .offline, let finding = inspections.inspected(generation) else { return [] }
-        reader.isFetching = false
+        reader.fetchEnded()
         if case .loading = phase, finding == .same, reader.gap == nil {
             // Nothing is missing: the frames and the states that are awaited are late.
             reader.reaches(generation.last)

@@ -153,7 +153,7 @@ extension MemberMachine {
     mutating func replayTimePassed(_ deadline: Moment, at now: Moment) -> [MemberAction] {
         guard now >= deadline else { return fetchIfBehind(at: now) }
         // The frames after the snapshot must not wait for a result that is late.
-        reader.isFetching = false
+        reader.fetchEnded(isReplied: false)
         return endReplay(isComplete: false, at: now)
     }
 

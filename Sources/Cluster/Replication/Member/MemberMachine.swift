@@ -117,7 +117,7 @@ package struct MemberMachine: Sendable {
 
     /// Missing frames were fetched: in any order, and possibly not all of them.
     package mutating func fetched(_ frames: [StoredFrame], at now: Moment) -> [MemberAction] {
-        reader.isFetching = false
+        reader.fetchEnded()
         let position = reader.position
         for frame in frames {
             if frame.position <= reader.position, let other = contradiction(by: frame) { return diverged(other) }
@@ -134,7 +134,7 @@ package struct MemberMachine: Sendable {
     ///
     /// - Parameter isMissing: Whether the engine has replied that it does not have the first of them.
     package mutating func fetchFailed(isMissing: Bool, at now: Moment) -> [MemberAction] {
-        reader.isFetching = false
+        reader.fetchEnded(isReplied: isMissing)
         // Without the frame, nothing can be compared.
         if isMissing { reader.unproven = nil }
         reader.missingSince = isMissing && reader.gap != nil ? reader.missingSince ?? now : nil
