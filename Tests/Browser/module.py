@@ -130,8 +130,10 @@ def the_death_of_the_leader_is_a_short_silence(binary):
                 watch(page, address, spec, options)
                 page.wait("handle.state.state === 'open'")
             for page in others:
-                page.see("""window.silence = 0; window.at = performance.now(); void (handle.on.update = () => {
-                    silence = Math.max(silence, performance.now() - at); at = performance.now(); })""")
+                page.see("""window.silence = 0; window.at = performance.now(); window.count = 0; void (handle.on.update = () => {
+                    silence = Math.max(silence, performance.now() - at); at = performance.now(); count += 1; })""")
+                # Without an update after its snapshot, a tab begins with another snapshot.
+                page.wait("handle.rows.size === 30 && count > 5")
             stream = gateway.streams(address)[0]["id"]
             first.kill()
             alive = []
