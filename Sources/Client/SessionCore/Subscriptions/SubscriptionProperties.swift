@@ -18,7 +18,7 @@ public enum NameSource: Sendable, Hashable {
     }
 
     /// Whether a name consists of digits alone, so that it cannot name an item.
-    public static func isNumber(_ name: String) -> Bool { !name.isEmpty && name.hasASCIIDigitsOnly }
+    public static func isNumber(_ name: String) -> Bool { name.isEmpty ? false : name.hasASCIIDigitsOnly }
 
     /// The names, or nil for a group or schema.
     public var names: [String]? {
