@@ -142,7 +142,7 @@ public struct SubscriptionProperties: Sendable, Hashable {
     }
 
     /// Whether a snapshot is requested.
-    package var requestsSnapshot: Bool { requestedSnapshot != nil && requestedSnapshot != .no }
+    package var requestsSnapshot: Bool { (requestedSnapshot ?? .no) != .no }
 
     /// The number of items that count against limits: a group counts as one item, because the client does not know how many
     /// the group has. Each KiB of names counts as one item at least, so that limits of items also bound the memory of names.
