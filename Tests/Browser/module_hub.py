@@ -345,6 +345,27 @@ CHECKS = [
         document.dispatchEvent(new Event("visibilitychange"));
         await until(() => handle.rows.get("a")?.n === "2");
     """),
+    # A tab is opened while the hub makes another stream, which continues after the last event: there is no snapshot of the gateway.
+    trial("a_tab_that_joins_between_two_streams_has_the_rows", NAMES + """
+        let answer, made = 0;
+        fake.refuse = async ({ method }) => {
+            if (method === "POST" && ++made === 2) await new Promise((resolve) => { answer = resolve; });
+        };
+        const first = tab().subscribe(quotes);
+        await until(() => first.state.state === "open");
+        fake.update(1, { n: "1" });
+        await until(() => first.rows.size);
+        fake.send("closing", { reason: "deleted" }, "");
+        fake.end();
+        await until(() => answer);
+        const second = tab().subscribe(quotes);
+        await until(() => second.info.source);
+        answer();
+        await until(() => second.state.state === "open");
+        fake.update(2, { m: "2" });
+        await until(() => second.rows.get("a")?.m);
+        if (second.rows.get("a").n !== "1") return JSON.stringify([...second.rows]);
+    """),
     # The refusal of an addition comes while the stream is replaced.
     trial("a_refusal_after_the_end_of_its_stream_makes_no_other_stream", NAMES + """
         let answer, made = 0;

@@ -212,8 +212,8 @@ class Hub {
     tab.keys.add(key);
     entry.tabs.add(tab);
     if (this.#isRefused) this.#refuse(entry, this.#conn.problem, "problem");
-    // After a hand-over the tab has its rows already; otherwise it gets those that the hub has.
-    if (entry.source && !isKnown) this.#sync(tab, key, entry);
+    // After a hand-over the tab has its rows already; otherwise it gets those that the hub has, also while it has no stream.
+    if (entry.info.source && !isKnown) this.#sync(tab, key, entry);
     else this.#tell(tab, { t: "info", key, info: entry.info });
     this.#flushSoon();
     this.#waiting?.();
@@ -232,7 +232,7 @@ class Hub {
   #sync(tab, key, entry) {
     this.#flush(tab);
     this.#tell(tab, { t: "info", key, info: entry.info });
-    this.#tell(tab, { t: "events", last: this.#last, at: entry.skip, text: JSON.stringify(retold(entry.table, entry.source)), key });
+    this.#tell(tab, { t: "events", last: this.#last, at: entry.skip, text: JSON.stringify(retold(entry.table, entry.info.source)), key });
   }
 
   #drop(tab, key) {
