@@ -64,15 +64,19 @@ final class CompressedGroup {
 
     /// Removes a stream; returns whether it was synchronized.
     func remove(_ subscriber: Subscriber) -> Bool {
-        if synchronized.remove(subscriber) { return true }
-        waiting.remove(subscriber)
-        return false
+        let wasSynchronized = synchronized.remove(subscriber)
+        if !wasSynchronized { waiting.remove(subscriber) }
+        // At once, since a group without events keeps a compressor from others.
+        if readers < Self.leastReaders { dropCompressor() }
+        return wasSynchronized
     }
 
     /// A stream receives bytes for itself alone: it has to wait for the next reset.
     func separate(_ subscriber: Subscriber) { if synchronized.remove(subscriber) { waiting.add(subscriber) } }
 
     var subscribers: [Subscriber] { synchronized.all + waiting.all }
+
+    private var readers: Int { synchronized.streams.count + waiting.streams.count }
 
     // MARK: - Broadcasts
 
@@ -89,7 +93,7 @@ final class CompressedGroup {
         result.isRefused = false
         result.published = published
         result.events = fresh.reduce(0) { $0 + $1.unsentCount }
-        result.readers = synchronized.streams.count + waiting.streams.count
+        result.readers = readers
         payload.withUnsafeBytes { bytes in
             sum.add(bytes)
             guard channels.count <= Self.mostChannels else {
@@ -122,16 +126,14 @@ final class CompressedGroup {
         }
     }
 
-    /// Makes or drops the compressor as the number of readers demands, and has it forget its history if enough streams
-    /// wait for that. Without room for a compressor, all streams wait.
+    /// Makes a compressor if there are enough readers, and has it forget its history if enough streams wait for that. Without a
+    /// compressor, all streams wait.
     private func adapt() {
-        let count = synchronized.streams.count + waiting.streams.count
-        guard count >= Self.leastReaders, let compressor = compressor ?? makeCompressor() else {
-            dropCompressor()
+        guard readers >= Self.leastReaders, let compressor = compressor ?? makeCompressor() else {
             return synchronized.move(to: &waiting)
         }
         guard !waiting.isEmpty else { return }
-        if waiting.streams.count * Self.mostWaiting >= count || compressor.history >= Self.mostHistory {
+        if waiting.streams.count * Self.mostWaiting >= readers || compressor.history >= Self.mostHistory {
             compressor.reset()
             waiting.move(to: &synchronized)
         }
