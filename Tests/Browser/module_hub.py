@@ -366,6 +366,24 @@ CHECKS = [
         await until(() => second.rows.get("a")?.m);
         if (second.rows.get("a").n !== "1") return JSON.stringify([...second.rows]);
     """),
+    # As after a sign-out: the refusal is forgotten before the new tab is told of its subscription, and the next stream continues.
+    trial("a_tab_that_signs_in_again_has_the_rows", NAMES + """
+        let isSignedIn = true;
+        fake.refuse = () => !isSignedIn && fake.json(401, { code: "unauthorized" });
+        const first = tab().subscribe(quotes);
+        await until(() => first.state.state === "open");
+        fake.update(1, { n: "1" });
+        await until(() => first.rows.size);
+        isSignedIn = false;
+        fake.end();
+        await until(() => first.state.state === "refused");
+        isSignedIn = true;
+        const second = tab().subscribe(quotes);
+        await until(() => second.state.state === "open");
+        fake.update(fake.serial, { m: "2" });
+        await until(() => second.rows.get("a")?.m);
+        if (second.rows.get("a").n !== "1") return JSON.stringify([...second.rows]);
+    """),
     # The refusal of an addition comes while the stream is replaced.
     trial("a_refusal_after_the_end_of_its_stream_makes_no_other_stream", NAMES + """
         let answer, made = 0;

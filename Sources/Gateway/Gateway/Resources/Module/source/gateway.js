@@ -141,7 +141,7 @@ class Gateway {
     const former = handle.sub;
     if (former) {
       former.handles.delete(handle);
-      if (former.handles.size === 0) {
+      if (!former.handles.size) {
         this.#subs.delete(former.key);
         this.#unlink(former);
         this.#post({ t: "drop", key: former.key });
@@ -375,7 +375,7 @@ class Gateway {
 
   #derive(sub, handle) {
     if (this.isClosed) return { state: "closed" };
-    if (!sub && this.#subs.size === 0) return { state: "idle" };
+    if (!sub && !this.#subs.size) return { state: "idle" };
     return derived(this.#conn, sub, Math.max(this.#since, handle?.since ?? 0), this.url);
   }
 

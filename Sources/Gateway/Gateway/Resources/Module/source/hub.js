@@ -48,7 +48,7 @@ class Entry {
     fit(this, spec.mode);
   }
 
-  get isWanted() { return this.tabs.size > 0; }
+  get isWanted() { return this.tabs.size; }
   /** Whether a tab needs it, and the gateway may still supply it: of a session that was refused it opens another one. */
   get isNeeded() { return this.isWanted && (!this.info.problem || this.kind === "session"); }
 }
@@ -221,9 +221,9 @@ class Hub {
 
   /** Forgets a refusal. The server is asked again for a source that is removed and added; refusals of the gateway have a status. */
   #clear(entry) {
-    const { problem } = entry.info;
+    const { problem, source } = entry.info;
     if (!problem) return;
-    entry.info = {};
+    entry.info = { source: problem.status && source };
     if (problem.status || !this.#sources.delete(entry.source)) return;
     this.#stray.add(entry.source);
     entry.source = null;
@@ -252,7 +252,7 @@ class Hub {
     tab.answer?.();
     clearTimeout(tab.timer);
     tab.channel.close();
-    if (this.#tabs.size === 0 && !this.#isStopped) this.#discard();
+    if (!this.#tabs.size && !this.#isStopped) this.#discard();
   }
 
   #tell(tab, message) { if (!this.#isStopped) tab.channel.postMessage({ ...message, hub: this.id }); }
@@ -311,7 +311,7 @@ class Hub {
   }
 
   /** Whether a tab needs something that was not refused. */
-  get #isNeeded() { return !this.#isRefused && this.#select((entry) => entry.isNeeded).length > 0; }
+  get #isNeeded() { return !this.#isRefused && this.#select((entry) => entry.isNeeded).length; }
 
   /** A refusal of everything holds for later subscriptions too, until a tab joins or a user demands another attempt. */
   get #isRefused() { return this.#conn.state === "refused"; }
@@ -402,7 +402,7 @@ class Hub {
     // The gateway ends it again whenever it is opened, with a long delay. What else is needed has another stream, without that delay.
     if (closing === "refused") this.#discard();
     if (closing === "token-expired") this.requests.renew();
-    const title = closing ? `The gateway closed the stream: ${closing}.` : "The stream was interrupted.";
+    const title = closing ? `The gateway closed the stream: ${closing}.` : "The stream ended.";
     if (lasting.includes(closing)) throw new GatewayError(403, { code: closing, title });
     if (reading.signal.reason !== true && this.#isNeeded) throw Object.assign(new GatewayError(0, { title }), { closing, isEnd: true });
   }
@@ -415,7 +415,7 @@ class Hub {
   #isWhole(entry) { return entry.source !== null && entry.since !== this.#last; }
 
   async #pause(error) {
-    if (!error || this.#tabs.size === 0) return;
+    if (!error || !this.#tabs.size) return;
     if (error.status === 401 || lasting.includes(error.problem.code)) return this.#refuseAll(error);
     if (error.status === 409 && this.#backoff.attempts < 20) {
       // The gateway has not noticed yet that the former reader is gone. If it does not, another stream continues this one.
