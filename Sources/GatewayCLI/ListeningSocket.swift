@@ -6,12 +6,17 @@ struct ListeningSocket: Equatable {
     let host: String
     let port: Int
 
+    /// How many descriptors and bytes of a table are read: of a process with many connections, a health check would take too long. A
+    /// program listens before it has connections, and the system lists the sockets that listen first.
+    private static let (mostDescriptors, mostBytes) = (1_000, 1 << 20)
+
     /// The addresses that a process listens on; empty if the system does not show them to this user.
     static func all(of pid: Int) -> [ListeningSocket] {
         let files = FileManager.default
         let folder = "/proc/\(pid)"
+        let descriptors = ((try? files.contentsOfDirectory(atPath: "\(folder)/fd")) ?? []).compactMap { Int($0) }
         let inodes = Set(
-            ((try? files.contentsOfDirectory(atPath: "\(folder)/fd")) ?? []).compactMap { descriptor -> String? in
+            descriptors.sorted().prefix(mostDescriptors).compactMap { descriptor -> String? in
                 let target = try? files.destinationOfSymbolicLink(atPath: "\(folder)/fd/\(descriptor)")
                 guard let target, target.hasPrefix("socket:["), target.hasSuffix("]") else { return nil }
                 return String(target.dropFirst("socket:[".count).dropLast())
@@ -19,7 +24,7 @@ struct ListeningSocket: Equatable {
         )
         return ["tcp", "tcp6"].flatMap { table -> [ListeningSocket] in
             let data = files.contents(atPath: "\(folder)/net/\(table)") ?? Data()
-            return String(decoding: data, as: UTF8.self).split(separator: "\n").compactMap { line in
+            return String(decoding: data.prefix(mostBytes), as: UTF8.self).split(separator: "\n").compactMap { line in
                 entry(String(line)).flatMap { inodes.contains($0.inode) ? $0.socket : nil }
             }
         }
