@@ -230,6 +230,18 @@ CHECKS = [
         lose(1, "server", "c");
         if (line() !== "lost 2 updates") return line();
     """),
+    # As of a server with several sessions whose host was away; only the losses of the session that recovered last counted.
+    trial("sessions_that_recover_together_have_their_own_losses", """
+        const { RecoveryTimeline } = await import("/assets/recovery.js");
+        const timeline = new RecoveryTimeline();
+        for (const status of ["CONNECTED:WS-STREAMING", "DISCONNECTED:TRYING-RECOVERY", "CONNECTED:WS-STREAMING"]) {
+            for (const client of ["c", "d"]) timeline.take("status", { client, status });
+        }
+        timeline.take("lost-updates", { count: 2, by: "server", client: "c" });
+        timeline.take("lost-updates", { count: 3, by: "server", client: "d" });
+        const losses = [...timeline.element.querySelectorAll("li")].map((line) => line.textContent.split(" → ").at(-1));
+        if (losses.join() !== "lost 3 updates,lost 2 updates") return losses.join();
+    """),
     # Lines at halves had the labels of whole numbers, and all lines of large numbers the same one.
     trial("labels_of_a_chart_are_those_of_their_lines", """
         const { Chart } = await import("/assets/chart.js");

@@ -13,8 +13,8 @@ export class RecoveryTimeline {
   /** The clients whose session has worked, and the interruptions that go on, by client. */
   #connected = new Set();
   #open = new Map();
-  /** The interruption that ended last. */
-  #last = null;
+  /** The interruption that ended last, by client. */
+  #ended = new Map();
   element = h("section", { class: "recovery", "aria-label": "Interruptions and recoveries", hidden: true }, h("h2", {}, "Recoveries"), this.#list);
 
   take(name, data) {
@@ -54,14 +54,14 @@ export class RecoveryTimeline {
   #end(entry) {
     entry.took = performance.now() - entry.at;
     this.#open.delete(entry.client);
-    this.#last = entry;
+    this.#ended.set(entry.client, entry);
     this.#show(entry);
   }
 
   /** Later losses, those of other sessions and those of the reader's own window have other causes. */
   #lost({ client, count, by }) {
-    const entry = this.#open.get(client) ?? this.#last;
-    if (by !== "server" || entry?.client !== client || performance.now() - entry.at - entry.took > lossTime) return;
+    const entry = this.#open.get(client) ?? this.#ended.get(client);
+    if (by !== "server" || !entry || performance.now() - entry.at - entry.took > lossTime) return;
     entry.lost += count;
     this.#show(entry);
   }
@@ -69,8 +69,8 @@ export class RecoveryTimeline {
   /** Updates prove that a session works, and the first one after an interruption that it has recovered. */
   #update(client) {
     if (client) this.#connected.add(client);
-    const entry = this.#last;
-    if (!entry || entry.client !== client || entry.first) return;
+    const entry = this.#ended.get(client);
+    if (!entry || entry.first) return;
     entry.first = performance.now() - entry.at;
     this.#show(entry);
   }
