@@ -7,6 +7,7 @@ Ends 0 once every check holds; prints the first that does not, and ends 1.
 
 import json
 import subprocess
+import urllib.parse
 import urllib.request
 
 import gateway
@@ -85,6 +86,19 @@ def rows_lead_to_the_next(page, address):
     page.wait(f"{ROWS}.length", lambda count: count == 12)
 
 
+def a_link_to_a_row_keeps_a_long_layout(page, address):
+    """Long lists of subscriptions are in the fragment, which the link replaces."""
+    texts = [f"upstream=demo&mode=MERGE&items=item{number % 30 + 1}&fields={field}" for number in range(30) for field in ("bid", "ask")]
+    page.go(f"{address}/#own-1?{urllib.parse.urlencode([('open', text) for text in texts])}")
+    page.wait("document.querySelectorAll('[role=tab][id^=tab-own]').length", lambda count: count == len(texts))
+    page.wait(STATUS, lambda word: word == "Connected")
+    page.click("#tab-gateway")
+    page.click("#panel-gateway tr[data-stream] .row-link")
+    place = page.wait("document.activeElement.id.startsWith('row-s') && location.hash")
+    if not place.startswith("#gateway/") or place.count("open=") != len(texts):
+        raise RuntimeError(f"another layout: {place[:200]}")
+
+
 def a_subscription_is_ended(page, address):
     body = {"upstream": "demo", "mode": "MERGE", "items": ["item9"], "fields": ["bid"]}
     request = urllib.request.Request(f"{address}/v1/subscriptions", json.dumps(body).encode(), {"Content-Type": "application/json"})
@@ -156,7 +170,7 @@ def a_failure_has_its_reason(page, address):
 CHECKS = [
     a_feed_opens_with_a_click, the_address_shows_the_same_again, back_and_forward_move_among_the_tabs,
     a_chart_has_several_lines_with_the_decimals_of_the_data, rows_lead_to_the_next, a_subscription_is_ended, a_recovery_stays_visible,
-    members_are_shown_with_role_and_lag, a_printed_page_has_all_rows_on_white_paper,
+    members_are_shown_with_role_and_lag, a_printed_page_has_all_rows_on_white_paper, a_link_to_a_row_keeps_a_long_layout,
 ]
 
 

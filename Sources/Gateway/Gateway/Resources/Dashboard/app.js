@@ -149,12 +149,12 @@ class Dashboard {
 
   get #panel() { return this.#panels.get(this.#tabs.selected) ?? null; }
 
-  /** The URL that shows what this page shows. */
-  #url() {
+  /** The URL that shows what this page shows, and a row of the tab. */
+  #url(row) {
     const own = this.#own.map(({ feed }) => feed);
     const place = own.indexOf(this.#panel?.feed);
     const key = place >= 0 ? `own-${place + 1}` : this.#tabs.selected;
-    return urlOf({ specs: own.map(({ spec }) => spec), key, chart: this.#panel?.charted ?? [] });
+    return urlOf({ specs: own.map(({ spec }) => spec), key, row, chart: this.#panel?.charted ?? [] });
   }
 
   /** Shows what the URL names: after a load, a click on a link, Back and Forward. */
@@ -165,7 +165,10 @@ class Dashboard {
     const first = this.#tabs.has(asked) ? asked : this.#tabs.keys.find((other) => this.#panels.has(other)) ?? "feeds";
     if (chart.length && this.#panels.has(first)) this.#panels.get(first).feed.options.charts = chart;
     this.#tabs.select(first);
-    if (row) this.#sessions.reveal(row);
+    if (!row) return;
+    this.#sessions.reveal(row);
+    // A link to a row has no list of the subscriptions that are open.
+    history.replaceState(null, "", this.#url(row));
   }
 
   #selected(key, isByUser) {
