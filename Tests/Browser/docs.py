@@ -169,7 +169,7 @@ def swift_examples_compile(page, address):
         file.write_text("\n".join([*sorted(imports), *functions]))
         for what in (["-emit-module", "-module-name", "AsyncHTTPClient", client], ["-typecheck", "-warnings-as-errors", file]):
             done = subprocess.run(
-                ["swiftc", "-swift-version", "6", "-parse-as-library", "-I", build / "Modules", "-I", folder,
+                ["swiftc", "-swift-version", "6", "-parse-as-library", "-I", folder, "-I", build / "Modules",
                  *(word for each in maps for word in ("-Xcc", f"-fmodule-map-file={each}")), *what],
                 cwd=folder, capture_output=True, text=True, timeout=300)
             if done.returncode != 0:
