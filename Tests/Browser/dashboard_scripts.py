@@ -24,6 +24,17 @@ DASHBOARD = """
     };
 """
 
+# A page that reads its stream, and whose clock can be set ahead by `passed` milliseconds.
+READING = DASHBOARD + """
+    const now = Date.now, badge = document.getElementById("status");
+    let passed = 0;
+    Date.now = () => now() + passed;
+    lists["/v1/upstreams"] = { upstreams: [{ name: "u", adapterSet: "DEMO" }], nextCursor: null };
+    await import("/assets/app.js");
+    await until(() => fake.requests.some(({ path }) => path.endsWith("/events")));
+    fake.update(1, { last_price: "7.1" });
+"""
+
 CHECKS = [
     trial("a_view_that_is_shown_again_has_one_sequence_of_reads", """
         const { whileShown } = await import("/assets/dom.js");
@@ -438,14 +449,8 @@ CHECKS = [
     """),
     # Six pages without a shared stream: the browser has no connection for the other requests, and the page said that it is stale.
     # Held values had their last update "just now", for hours.
-    trial("values_that_are_held_become_stale", DASHBOARD + """
-        const now = Date.now, badge = document.getElementById("status"), panel = () => document.querySelector(".panel:not([hidden])");
-        let passed = 0;
-        Date.now = () => now() + passed;
-        lists["/v1/upstreams"] = { upstreams: [{ name: "u", adapterSet: "DEMO" }], nextCursor: null };
-        await import("/assets/app.js");
-        await until(() => fake.requests.some(({ path }) => path.endsWith("/events")));
-        fake.update(1, { last_price: "7.1" });
+    trial("values_that_are_held_become_stale", READING + """
+        const panel = () => document.querySelector(".panel:not([hidden])");
         await until(() => badge.dataset.word === "connected" && panel().textContent.includes("7.1"));
         document.getElementById("pause").click();
         fake.update(1, { last_price: "7.2" });
@@ -456,14 +461,7 @@ CHECKS = [
         if (panel().textContent.includes("7.2")) return "the value is not held";
     """),
     # As over a connection that is lost without a sign: the dashboard was connected, and told afterwards that a new stream began.
-    trial("a_stream_without_a_byte_is_stale", DASHBOARD + """
-        const now = Date.now, badge = document.getElementById("status");
-        let passed = 0;
-        Date.now = () => now() + passed;
-        lists["/v1/upstreams"] = { upstreams: [{ name: "u", adapterSet: "DEMO" }], nextCursor: null };
-        await import("/assets/app.js");
-        await until(() => fake.requests.some(({ path }) => path.endsWith("/events")));
-        fake.update(1, { last_price: "7.1" });
+    trial("a_stream_without_a_byte_is_stale", READING + """
         await until(() => badge.dataset.word === "connected");
         passed = 31_000;
         await until(() => badge.dataset.word === "stale");
