@@ -191,8 +191,8 @@ extension NATSReply {
     /// The reply of a message.
     ///
     /// - Parameter position: The position of the requested frame, if the request is for a frame of the log. A message
-    ///   with a stored frame has the status and all other headers that the client which appended the frame has given it.
-    ///   The server adds a sequence number to these, which the report of a missing frame lacks.
+    ///   with a stored frame has the status and all other headers from the client that has appended the frame. The server
+    ///   adds a sequence number to these headers; the report of a missing frame lacks the number.
     init(_ message: OpaquePointer, position: UInt64?) {
         let isStored = position != nil && NATSConnection.header("Nats-Sequence", of: message) != nil
         let status = isStored ? nil : NATSConnection.header("Status", of: message)

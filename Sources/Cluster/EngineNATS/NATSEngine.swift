@@ -61,7 +61,7 @@ extension NATSConnection {
         return LogGeneration(created: created, first: first, last: last)
     }
 
-    /// Why the server has not stored a frame, by its reply; nil if it has. A reply is longer only if it is forged.
+    /// The reason in the server's reply why a frame is not stored; nil if the frame is stored. Only forged replies are longer.
     static func failure(in reply: [UInt8], status: String?) -> String? {
         if status == "503" { return "no stream takes the subject, or its servers have no leader" }
         guard reply.count <= 4096 else { return nil }

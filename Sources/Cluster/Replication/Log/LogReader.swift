@@ -21,8 +21,8 @@ struct LogReader: Sendable {
     /// dropped first, and fetched again.
     private static let (bufferLimit, bufferBytes) = (4096, 64 << 20)
     /// The maximum number of frames that one request fetches: with the largest frames of members 32 MiB. NATS closes the
-    /// connection of a client that has 64 MiB to read. What other clients append may be larger: after a request that brought
-    /// nothing, the next one fetches the least number, with the usual limit of NATS 16 MiB, and each further one a frame more.
+    /// connection of a client with 64 MiB to read. The messages of other clients may be larger: after a request without a reply,
+    /// the next request fetches the least number, with the usual limit of NATS 16 MiB, and each further request a frame more.
     private static let (fetchLimit, leastFetch) = (UInt64(128), UInt64(16))
 
     /// The position of the last frame that was returned.

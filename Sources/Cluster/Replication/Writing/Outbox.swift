@@ -44,8 +44,8 @@ package struct Outbox: Sendable {
     /// Whether the waiting records exceeded the limit and were discarded.
     package private(set) var hasOverflowed = false
 
-    /// An outbox that keeps at most this number of bytes, besides the report of a member that has joined. A member that joins again
-    /// after an overflow may keep twice as many, and more after further ones, until it has written what exceeds the number.
+    /// An outbox that keeps `limit` bytes at most, besides the report of a member that has joined. A member that joins again after
+    /// an overflow may keep twice the limit, and more after further overflows, until the excess is written.
     package init(limit: Int) { (self.limit, bound) = (limit, limit) }
 
     /// Whether nothing waits.

@@ -156,7 +156,7 @@ struct PendingEvents {
         return true
     }
 
-    /// The pending updates, one for each item, for other readers; nil if one is not conflated by its item.
+    /// The pending updates, one for each item, for other readers; nil if an update is not conflated by item.
     var shared: [PendingEntry]? {
         let entries = queue.all
         let areUpdates = entries.allSatisfy { entry in

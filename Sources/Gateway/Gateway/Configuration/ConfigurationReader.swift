@@ -184,8 +184,8 @@ package struct ConfigurationReader {
         return nil
     }
 
-    /// The rule that a key breaks which names a file that cannot be read. The path is not shown: it may be the secret
-    /// itself, by mistake.
+    /// The rule for a key with the path of an unreadable file. The path is not shown: by mistake, the path may be the secret
+    /// itself.
     private static func rule(ofUnreadable path: String) -> String {
         "names a path that \(UnreadableFile(path: path).reason)"
     }

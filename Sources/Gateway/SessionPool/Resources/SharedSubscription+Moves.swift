@@ -28,7 +28,7 @@ extension SharedSubscription {
         }
     }
 
-    /// Whether the values may be older than those of readers that move here, which wait for the connection.
+    /// Whether the values may be older than the values of readers that move here. Such readers wait for the connection.
     var isInterrupted: Bool { client.isInterrupted.load(ordering: .sequentiallyConsistent) }
 
     /// The session is no longer interrupted: the resources whose values are here have arrived.
