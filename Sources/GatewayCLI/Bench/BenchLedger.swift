@@ -100,30 +100,18 @@ final class BenchLedger {
     /// What the streams lack at `end`: updates that other streams have between the first and the last event of a stream, and
     /// open streams without an event that others had for more than a second.
     func losses(at end: NIODeadline) -> (holes: Int, stale: Int) {
-        let sequence = arrivals.keys.sorted()
+        let places = Dictionary(uniqueKeysWithValues: zip(arrivals.keys.sorted(), 0...))
         let due = arrivals.filter { $0.value + .seconds(1) < end }.keys.max()
         var holes = 0
         var stale = 0
         for stream in progress {
             if let due, !stream.isClosed, (stream.last ?? 0) < due { stale += 1 }
             guard let first = stream.first, let last = stream.last else { continue }
-            let expected = sequence.index(of: last) - sequence.index(of: first) + 1
+            // All positions of events have arrived.
+            let expected = places[last, default: 0] - places[first, default: 0] + 1
             holes += max(0, expected - stream.updates)
         }
         return (holes, stale)
-    }
-}
-
-extension [UInt64] {
-    /// The index of a value in sorted values, or the place where it would be.
-    fileprivate func index(of value: UInt64) -> Int {
-        var low = 0
-        var high = count
-        while low < high {
-            let middle = (low + high) / 2
-            if self[middle] < value { low = middle + 1 } else { high = middle }
-        }
-        return low
     }
 }
 
