@@ -1,4 +1,5 @@
 package import JSONText
+internal import Primitives
 
 /// The JSON form of a value of a typed field. It has the digits that the server sent: nothing is rounded.
 package enum TypedValue {
@@ -27,10 +28,8 @@ package enum TypedValue {
     }
 
     private static func isInteger(_ text: String) -> Bool {
-        text.utf8.allSatisfy { isDigit($0) || $0 == UInt8(ascii: "-") }
+        text.utf8.allSatisfy { $0.isASCIIDigit || $0 == UInt8(ascii: "-") }
     }
-
-    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
     private static func writeBoolean(_ text: String, to json: inout JSONBytes) -> Bool {
         guard text.utf8.count <= 5 else { return false }
@@ -59,7 +58,7 @@ package enum TypedValue {
         let whole = bytes[..<point]
         let rest = point == bytes.endIndex ? bytes[point...] : bytes[point...].dropFirst()
         guard point == bytes.endIndex || !rest.isEmpty, (1...15).contains(whole.count),
-            whole.allSatisfy(isDigit), rest.allSatisfy(isDigit)
+            whole.allSatisfy(\.isASCIIDigit), rest.allSatisfy(\.isASCIIDigit)
         else { return false }
         let seconds = whole.dropLast(fraction).reduce(0) { $0 * 10 + Int($1 - 0x30) }
         guard seconds <= latest else { return false }

@@ -1,4 +1,5 @@
 package import LightstreamerClient
+internal import Primitives
 package import SessionCore
 
 /// The upstreams, quotas and lingers of a pool.
@@ -140,7 +141,7 @@ extension AddressAllowList {
         guard let host = host(String(pattern[..<colon])) else { return nil }
         let port = pattern[pattern.index(after: colon)...]
         if port == "*" { return Entry(host: host == "*" ? nil : host, port: nil) }
-        guard port.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(port),
+        guard port.hasASCIIDigitsOnly, let number = Int(port),
             (1...65_535).contains(number)
         else { return nil }
         return Entry(host: host == "*" ? nil : host, port: number)

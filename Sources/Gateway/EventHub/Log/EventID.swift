@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The id of a data event, `<epoch>-<sequence>`.
 package struct EventID: Equatable, Sendable {
     /// The name of the numbering; sequences of different epochs cannot be compared.
@@ -16,7 +18,7 @@ package struct EventID: Equatable, Sendable {
     package init?(_ text: String) {
         guard let dash = text.utf8.lastIndex(of: UInt8(ascii: "-")) else { return nil }
         let digits = text[text.utf8.index(after: dash)...]
-        guard dash != text.startIndex, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+        guard dash != text.startIndex, digits.hasASCIIDigitsOnly,
             let sequence = UInt64(digits)
         else { return nil }
         self.init(epoch: String(text[..<dash]), sequence: sequence)

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import MicroHTTPD
+internal import Primitives
 
 /// Refuses requests from pages of other origins that would use rights which the browser adds by itself: the rights of a
 /// cookie or, without authentication, the rights of the machine that the browser runs on.
@@ -148,7 +149,7 @@ struct KnownHosts: Middleware {
         }
         if end != bytes.endIndex {
             guard bytes[end] == UInt8(ascii: ":"), bytes[end...].count <= 6 else { return authority }
-            for byte in bytes[end...].dropFirst() where !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) {
+            for byte in bytes[end...].dropFirst() where !byte.isASCIIDigit {
                 return authority
             }
         }

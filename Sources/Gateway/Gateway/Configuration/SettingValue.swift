@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// Readers of values. Each returns the value, or throws the rule that the text breaks.
 enum SettingValue {
     /// The longest time that a setting can have, in seconds: about three years.
@@ -29,7 +31,7 @@ enum SettingValue {
 
     /// A finite number in decimal notation; nil if the text is none, such as one in hexadecimal notation.
     static func decimal(_ text: String) -> Double? {
-        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) }) else { return nil }
+        guard text.utf8.allSatisfy({ $0.isASCIIDigit || "+-.eE".utf8.contains($0) }) else { return nil }
         return Double(text).flatMap { $0.isFinite ? $0 : nil }
     }
 
@@ -110,9 +112,6 @@ extension String {
     /// Whether the text consists of ASCII letters, digits and the given marks, and has a length of the range.
     func isLettersDigits(and marks: String, length: ClosedRange<Int>) -> Bool {
         length.contains(utf8.count)
-            && utf8.allSatisfy { byte in
-                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-                    || marks.utf8.contains(byte)
-            }
+            && utf8.allSatisfy { $0.isASCIIAlphanumeric || marks.utf8.contains($0) }
     }
 }

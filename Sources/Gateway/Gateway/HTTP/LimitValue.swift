@@ -80,7 +80,7 @@ enum Decimals {
     static func count(_ value: JSONValue) -> Int? {
         if let text = value.string {
             guard (1...9).contains(text.utf8.count), text.utf8.first != UInt8(ascii: "0"),
-                text.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+                text.hasASCIIDigitsOnly
             else { return nil }
             return Int(text)
         }
@@ -97,7 +97,7 @@ enum Decimals {
     private static func plain(_ text: String) -> Bool {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count <= 2 && (1...9).contains(parts[0].utf8.count) && (parts.last?.utf8.count ?? 0) <= 17
-            && parts.allSatisfy { $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
+            && parts.allSatisfy(\.hasASCIIDigitsOnly)
     }
 }
 

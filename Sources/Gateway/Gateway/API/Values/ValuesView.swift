@@ -1,4 +1,5 @@
 internal import JSONText
+internal import Primitives
 internal import SessionCore
 internal import SessionPool
 
@@ -53,7 +54,7 @@ struct ValuesView {
     }
 
     private static func position(_ text: String) -> Int? {
-        guard !text.isEmpty, text.utf8.count <= 9, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+        guard !text.isEmpty, text.utf8.count <= 9, text.hasASCIIDigitsOnly else {
             return nil
         }
         return Int(text).flatMap { $0 >= 1 ? $0 : nil }

@@ -202,7 +202,7 @@ package enum RequestIdentity {
     private static func isSafe(_ id: String) -> Bool { id.isLettersDigits(and: "-_.:+/=@", length: 1...128) }
 
     private static func isLowerHex(_ byte: UInt8) -> Bool {
-        (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte)
+        byte.isASCIIDigit || (0x61...0x66).contains(byte)
     }
 }
 
@@ -320,7 +320,7 @@ package struct PreferHeader: Sendable, Equatable {
             guard pair.count == 2, pair[0].trimmed.lowercased() == "wait", wait == nil else { continue }
             var text = pair[1].trimmed
             if text.count >= 2, text.first == "\"", text.last == "\"" { text = text.dropFirst().dropLast() }
-            guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { continue }
+            guard !text.isEmpty, text.hasASCIIDigitsOnly else { continue }
             wait = min(Int(text) ?? Self.longestWait, Self.longestWait)
         }
         self.wait = wait

@@ -48,8 +48,8 @@ package struct Page<Element: Sendable>: Sendable {
     private static func place(_ cursor: String) -> Place? {
         let parts = cursor.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 2, (1...8).contains(parts[0].utf8.count), (1...16).contains(parts[1].utf8.count),
-            parts[0].utf8.allSatisfy({ (0x30...0x39).contains($0) }), let index = Int(parts[0]),
-            parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }),
+            parts[0].hasASCIIDigitsOnly, let index = Int(parts[0]),
+            parts[1].utf8.allSatisfy({ $0.isASCIIDigit || (0x61...0x66).contains($0) }),
             let hashes = UInt64(parts[1], radix: 16)
         else { return nil }
         return (index, UInt32(hashes >> 32), UInt32(truncatingIfNeeded: hashes))
