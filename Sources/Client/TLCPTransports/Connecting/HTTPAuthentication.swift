@@ -1,5 +1,5 @@
 /// User and password for the authentication challenges of HTTP servers (status 401): Digest where the server offers it
-/// (RFC 7616, algorithms MD5 and SHA-256), else Basic (RFC 7617).
+/// (RFC 7616, algorithms MD5 and SHA-256, also in their session variants), else Basic (RFC 7617).
 public struct HTTPCredentials: Sendable, Equatable {
     /// The user.
     public var user: String
@@ -79,10 +79,14 @@ struct AuthenticationScheme: Sendable, Equatable {
 /// The answers to a Digest challenge (RFC 7616); each answer counts the use of the server's nonce.
 struct DigestAuthentication: Sendable, Equatable {
     /// The supported algorithms, the strongest first.
-    private static let algorithms: [(name: String, function: MessageDigest)] = [("SHA-256", .sha256), ("MD5", .md5)]
+    private static let algorithms: [(name: String, function: MessageDigest, isForSession: Bool)] = [
+        ("SHA-256", .sha256, false), ("SHA-256-sess", .sha256, true), ("MD5", .md5, false), ("MD5-sess", .md5, true),
+    ]
 
     private let algorithm: String
     private let function: MessageDigest
+    /// Whether the key of the answers is that of a session: it has the server's nonce and the first client nonce in it.
+    private let isForSession: Bool
     /// Whether the challenge names the algorithm.
     private let namesAlgorithm: Bool
     private let realm: String
@@ -93,17 +97,21 @@ struct DigestAuthentication: Sendable, Equatable {
     private let user: String
     private let password: String
     private var count = 0
+    /// The client nonce of all answers of a session: servers compute the key with that of the first answer or of each.
+    private var sessionNonce: String?
 
     /// The strongest supported challenge among those offered; nil if there is none.
     init?(_ schemes: [AuthenticationScheme], user: String, password: String) {
         let digests = schemes.filter { $0.name.lowercased() == "digest" && $0.parameters["nonce"] != nil }
-        for (algorithm, function) in Self.algorithms {
-            let scheme = digests.first { ($0.parameters["algorithm"] ?? "MD5").uppercased() == algorithm }
+        for (algorithm, function, isForSession) in Self.algorithms {
+            let name = algorithm.uppercased()
+            let scheme = digests.first { ($0.parameters["algorithm"] ?? "MD5").uppercased() == name }
             guard let scheme, let nonce = scheme.parameters["nonce"] else { continue }
             let qualities = scheme.parameters["qop"]?.lowercased().utf8.split(separator: UInt8(ascii: ","))
             let hasAuth = qualities?.contains { String(Substring($0)).filter { $0 != " " } == "auth" }
-            if hasAuth == false { continue }
-            (self.algorithm, self.function) = (algorithm, function)
+            // Without a quality of protection the answer has no client nonce, which the key of a session needs.
+            if hasAuth == false || (isForSession && hasAuth == nil) { continue }
+            (self.algorithm, self.function, self.isForSession) = (algorithm, function, isForSession)
             namesAlgorithm = scheme.parameters["algorithm"] != nil
             realm = scheme.realm ?? ""
             self.nonce = nonce
@@ -121,7 +129,10 @@ struct DigestAuthentication: Sendable, Equatable {
         count += 1
         let digits = String(count, radix: 16)
         let nonceCount = String(repeating: "0", count: max(0, 8 - digits.utf8.count)) + digits
-        let secret = hash("\(user):\(realm):\(password)")
+        let clientNonce = isForSession ? sessionNonce ?? clientNonce : clientNonce
+        sessionNonce = clientNonce
+        let password = hash("\(user):\(realm):\(password)")
+        let secret = isForSession ? hash("\(password):\(nonce):\(clientNonce)") : password
         let request = hash("\(method):\(target)")
         let response =
             usesQuality

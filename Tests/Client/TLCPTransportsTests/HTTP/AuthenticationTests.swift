@@ -108,6 +108,35 @@ internal import Testing
         #expect(answer.hasSuffix("qop=auth, nc=00000001, cnonce=\"\(nonce)\""))
     }
 
+    /// The responses were computed with Python's hashlib, and those of the second answer from the first client nonce.
+    @Test(arguments: [
+        ("md5-sess", "MD5-sess", "20ff0f64a59057f3c015a627faf08736", "9c97afe4c92f7f7d22fabcf9862b12af"),
+        (
+            "SHA-256-sess", "SHA-256-sess", "f0cb905e783fda9e425fde844a90f6e23e2b265e486c6ad0dfc73d109a771db4",
+            "e44fe00b235ad7a26688c81d6077214692977067d1edbc94be4f41f3c5ba85e9"
+        ),
+    ])
+    func keyOfADigestSessionHasTheNoncesOfItsBeginning(
+        offered: String,
+        algorithm: String,
+        first: String,
+        second: String
+    ) throws {
+        let offer = "Digest realm=\"here\", nonce=\"n\", qop=\"auth\", algorithm=\(offered)"
+        let schemes = AuthenticationScheme.parse([offer])
+        var digest = try #require(DigestAuthentication(schemes, user: "mia", password: "p:w"))
+        let answers = ["c1", "c2"].map { digest.header(method: "POST", target: "/x", clientNonce: $0) }
+        for (answer, expected) in zip(answers, [(first, 1), (second, 2)]) {
+            #expect(answer.contains("response=\"\(expected.0)\", algorithm=\(algorithm), qop=auth"))
+            #expect(answer.hasSuffix("nc=0000000\(expected.1), cnonce=\"c1\""))
+        }
+    }
+
+    @Test func digestSessionsWithoutQualityOfProtectionAreNotAnswered() {
+        let schemes = AuthenticationScheme.parse(["Digest realm=\"here\", nonce=\"n\", algorithm=MD5-sess"])
+        #expect(DigestAuthentication(schemes, user: "mia", password: "p") == nil)
+    }
+
     @Test func withoutADelegateTheRefusalIsFinal() async throws {
         try await ScriptedServer.runWithConnector { _, peer in
             _ = try await peer.request()
