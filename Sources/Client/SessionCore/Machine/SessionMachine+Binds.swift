@@ -194,10 +194,7 @@ extension SessionMachine {
             return rebind(after: pace.loopedEvenly(at: context.now), leaving: binding, at: context)
         }
         requests.controls.dropSwitch()
-        if binding.transport == .httpPolling {
-            out.release(binding.connection)
-            opening.cause = "http.loop"
-        }
+        if binding.transport == .httpPolling { out.release(binding.connection) }
         state.moveBinding(to: .pausing, on: binding.transport.usesWebSocket ? binding.connection : nil)
         let pause = loopPause(options.pollingInterval(granted: delay), at: context)
         if pause > .zero { out.startTimer(.polling, after: pause) } else { poll(at: context) }

@@ -327,8 +327,7 @@ internal import Testing
         #expect(
             harness.takeTrace() == [
                 "release", "T: idle 23000",
-                "POST bind_session LS_session=sid&LS_polling=true&LS_polling_millis=0&LS_idle_millis=19000"
-                    + "&LS_cause=http.loop",
+                "POST bind_session LS_session=sid&LS_polling=true&LS_polling_millis=0&LS_idle_millis=19000",
             ]
         )
         harness.receive("CONOK,sid,70000,15000,*")
@@ -339,8 +338,7 @@ internal import Testing
         #expect(
             harness.takeTrace() == [
                 "T: idle 19000",
-                "POST bind_session LS_session=sid&LS_polling=true&LS_polling_millis=2000&LS_idle_millis=15000"
-                    + "&LS_cause=http.loop",
+                "POST bind_session LS_session=sid&LS_polling=true&LS_polling_millis=2000&LS_idle_millis=15000",
             ]
         )
     }
