@@ -82,17 +82,25 @@ struct WatchFailure: Error, Equatable {
 }
 
 extension String {
-    /// The text without control characters, which could control a terminal.
+    /// The text without characters that could control a terminal, end a line or change the direction of text.
     var printable: String { printable(except: []) }
 
-    /// The lines of the text without control characters other than tabs.
+    /// The lines of the text without such characters other than tabs.
     var printableLines: String { replacing("\r\n", with: "\n").printable(except: ["\n", "\t"]) }
 
     private func printable(except kept: [Unicode.Scalar]) -> String {
-        let scalars = unicodeScalars.map { scalar in
-            scalar.properties.generalCategory != .control || kept.contains(scalar) ? scalar : "\u{FFFD}"
-        }
+        let scalars = unicodeScalars.map { $0.isPrintable || kept.contains($0) ? $0 : "\u{FFFD}" }
         return String(String.UnicodeScalarView(scalars))
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isPrintable: Bool {
+        switch properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: false
+        case .format: !properties.isBidiControl
+        default: true
+        }
     }
 }
 

@@ -170,6 +170,16 @@ import Testing
         #expect(line == "i\u{FFFD} a=1\u{FFFD}\u{FFFD}2")
     }
 
+    /// They move the columns behind a value, or begin a line in a terminal.
+    @Test func charactersThatChangeTheDirectionOrEndALineAreReplaced() {
+        let value = "a\u{202E}b\u{2066}c\u{2028}d\u{2029}e\u{61C}"
+        let line = LineDisplay.line(WatchUpdate(item: "i", fields: [.init(name: "a", value: value)]))
+        #expect(line == "i a=a\u{FFFD}b\u{FFFD}c\u{FFFD}d\u{FFFD}e\u{FFFD}")
+        // Families of emoji and words in Persian have format characters, too.
+        let words = "\u{1F468}\u{200D}\u{1F469} \u{645}\u{6CC}\u{200C}\u{62E}"
+        #expect(words.printable == words)
+    }
+
     /// The output of `get`, and lines of JSON, in a terminal: no value ends a line, or overwrites its beginning.
     @Test(arguments: [
         ("a\tb\r\nc\td\r\n", "a\tb\nc\td\n"), ("\u{1B}]0;x\u{7}\n", "\u{FFFD}]0;x\u{FFFD}\n"),
