@@ -248,7 +248,9 @@ package final class HTTPHost: HTTPHandler {
         for middleware in middlewares { try middleware.admit(&call, operation: operation) }
         switch match {
         case .operation(let operation, _):
-            if let names = operation.query, call.request.rawQuery != nil { try call.query.allow(only: names) }
+            if let names = operation.query, call.request.rawQuery != nil {
+                try call.query.allow(only: names, advice: operation.advice(on:))
+            }
             if operation.mediaTypes == .json, call.request.headers["Accept"] != nil {
                 _ = try call.mediaType(outOf: "application/json")
             }

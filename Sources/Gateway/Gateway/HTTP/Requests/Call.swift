@@ -325,4 +325,9 @@ package struct PreferHeader: Sendable, Equatable {
         }
         self.wait = wait
     }
+
+    /// How to write a preference that a query or body has as `name`; nil if the name is no preference.
+    static func advice(on name: String) -> String? {
+        name == "wait" ? "Operations that wait take it as a header: Prefer: wait=SECONDS." : nil
+    }
 }

@@ -138,7 +138,8 @@ struct ObjectReader {
                 refusals.refuse(path + [member.name], as: .unknownMember, "It is read-only.")
                 continue
             }
-            let hint = SimilarNames.hint(for: member.name, among: names.sorted())
+            let advice = path.isEmpty ? PreferHeader.advice(on: member.name) : nil
+            let hint = advice.map { " \($0)" } ?? SimilarNames.hint(for: member.name, among: names.sorted())
             refusals.refuse(path + [member.name], as: .unknownMember, "There is no such member.\(hint)")
         }
     }

@@ -151,7 +151,11 @@ package struct Query: Sendable, Equatable {
     func has(_ name: String) -> Bool { pairs.contains { $0.name == name } }
 
     /// Rejects unknown names with a 422 problem that has one entry for each, up to a limit.
-    func allow(only names: [String]) throws(Problem) {
+    ///
+    /// - Parameters:
+    ///   - names: The parameters that the query may have.
+    ///   - advice: A sentence that tells how to write what an unknown name is for; nil: a similar name is suggested.
+    func allow(only names: [String], advice: (String) -> String? = { _ in nil }) throws(Problem) {
         var unknown: [String] = []
         for pair in pairs where !names.contains(pair.name) && !unknown.contains(pair.name) {
             unknown.append(pair.name)
@@ -163,7 +167,7 @@ package struct Query: Sendable, Equatable {
             .unknownParameter,
             detail: "This operation has no query parameter \(unknown.map { "\"\($0)\"" }.joined(separator: ", ")).",
             entries: unknown.map { name in
-                let hint = SimilarNames.hint(for: name, among: names)
+                let hint = advice(name).map { " \($0)" } ?? SimilarNames.hint(for: name, among: names)
                 return ProblemEntry(.parameter(name), .unknownParameter, "This operation has no such parameter.\(hint)")
             }
         )

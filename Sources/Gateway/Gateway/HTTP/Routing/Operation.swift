@@ -139,6 +139,16 @@ package final class Operation: Sendable {
         self.handler = handler
     }
 
+    /// How to write what a query parameter that the operation does not have is for; nil if that is not known.
+    func advice(on parameter: String) -> String? {
+        if let advice = PreferHeader.advice(on: parameter) { return advice }
+        guard pattern.segments.first == .literal("feeds") else { return nil }
+        if ValuesQuery.parameters.contains(parameter) {
+            return "GET /v1/values and GET /v1/stream take it, with feed=NAME."
+        }
+        return StreamQuery.settings.contains(parameter) ? "GET /v1/stream takes it, with feed=NAME." : nil
+    }
+
     /// Every status that openapi.yaml documents for the operation.
     var statuses: Set<Int> {
         var statuses = ownStatuses.union([400, 503])

@@ -48,6 +48,30 @@ import Testing
         #expect(fixture.perform("GET", "/v1/feeds/any").json["requestedSnapshot"] == .null)
     }
 
+    /// Without advice, a caller had to find the other operation in the documentation.
+    @Test(arguments: [
+        ("GET", "/feeds/quotes?items=item1", "GET /v1/values and GET /v1/stream take it, with feed=NAME."),
+        ("GET", "/feeds/quotes/item1?fields=last_price", "GET /v1/values and GET /v1/stream take it, with feed=NAME."),
+        ("GET", "/feeds/quotes?maxFrequency=1", "GET /v1/stream takes it, with feed=NAME."),
+        ("GET", "/feeds/quotes?cursors=a", "Did you mean cursor?"),
+        ("GET", "/v1/values?feed=quotes&wait=5", "Operations that wait take it as a header: Prefer: wait=SECONDS."),
+        ("POST", "/v1/messages?wait=5", "Operations that wait take it as a header: Prefer: wait=SECONDS."),
+        ("GET", "/v1/streams?items=a", ""),
+    ])
+    func anUnknownParameterOfAnotherOperationIsExplained(method: String, target: String, advice: String) {
+        let response = fixture.perform(method, target, method == "POST" ? #"{"text":"a"}"# : "")
+        #expect(response.status == 422)
+        let detail = response.json["errors"]?.array?.first?["detail"]?.string
+        #expect(detail == ["This operation has no such parameter.", advice].filter { $0 != "" }.joined(separator: " "))
+    }
+
+    @Test func aWaitInTheBodyIsExplained() {
+        let response = fixture.perform("POST", "/v1/messages", #"{"text":"a","wait":5}"#)
+        #expect(response.status == 422)
+        let detail = response.json["errors"]?.array?.first?["detail"]?.string
+        #expect(detail == "There is no such member. Operations that wait take it as a header: Prefer: wait=SECONDS.")
+    }
+
     @Test func eachUnknownNameHasItsPlace() {
         let lists = #""feed":"quotes","items":["item1","x","y"],"fields":["z"]"#
         let made = fixture.perform("POST", "/v1/streams", "{\(lists)}")
