@@ -7,7 +7,14 @@ extension GatewayConfiguration {
     /// - Parameter now: Seconds since 1970.
     package func warnings(now: Double = Date().timeIntervalSince1970) -> [String] {
         let certificate = http.certificate?.warning(now: now)
-        return [memoryWarning(), tokenWarning, keySetWarning, clusterWarning, certificate].compactMap(\.self)
+        let settings = [bodyWarning, tokenWarning, keySetWarning, clusterWarning]
+        return ([memoryWarning()] + settings + [certificate]).compactMap(\.self)
+    }
+
+    /// A warning of bodies that `http.maxBody` permits and the budget of all bodies never does; nil if there are none.
+    private var bodyWarning: String? {
+        guard http.bodyLimit > http.bodyBudget else { return nil }
+        return "http.maxBody is more than http.maxBodies: bodies beyond \(http.bodyBudget) bytes are refused with 503"
     }
 
     /// A warning of settings for a cluster that has no engine; nil if there are none.

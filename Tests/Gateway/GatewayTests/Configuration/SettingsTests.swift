@@ -43,6 +43,16 @@ import Testing
         #expect(configuration.memoryWarning(memory: 16 << 30) != nil)
     }
 
+    /// A body of 2 MiB got a 503, which advises to try again, at each attempt.
+    @Test func aLimitOfABodyBeyondTheBudgetOfAllIsWarnedAbout() {
+        var configuration = GatewayConfiguration()
+        configuration.http.bodyBudget = configuration.http.bodyLimit
+        #expect(configuration.warnings().isEmpty)
+        configuration.http.bodyLimit += 1
+        let rule = "http.maxBody is more than http.maxBodies: bodies beyond 1048576 bytes are refused with 503"
+        #expect(configuration.warnings() == [rule])
+    }
+
     @Test func aReloadKeepsTheSettingsOfTheNextStart() {
         let older = GatewayConfiguration()
         var count = 0
