@@ -203,10 +203,11 @@ extension Problem {
         at now: Moment
     ) -> Problem {
         let count = values.missingItems
+        let items = count == 1 ? "1 item" : "\(count) items"
         let session = (status ?? .disconnected).rawValue
         let state =
             values.table.isSubscribed
-            ? "The server has accepted the subscription, and has sent no values for \(count) items within \(seconds) s."
+            ? "The server has accepted the subscription, and has sent no values for \(items) within \(seconds) s."
             : "The server has not answered the subscription within \(seconds) s; the session is \(session)."
         var problem = Problem(.noValue, detail: [state, cause].compactMap(\.self).joined(separator: " "))
         problem.members = { json in
