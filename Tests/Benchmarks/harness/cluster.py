@@ -22,6 +22,7 @@ from engine import program
 from processes import LOAD_CORE, build, build_gateway, gateway, pinned, server, stop
 from results import interleaved, median, ratio, table
 
+NAMES = ["cost", "events", "sync", "failover", "herd"]
 MEMBERS = 3
 CASES = [(1000, 20), (1000, 1000)]
 EVENT_RATES = [20, 1000, 5000]
@@ -178,9 +179,8 @@ def run(options):
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     build("LoadGenerator", "DemoSource")
     build_gateway()
-    parts = {"cost": cost, "events": events, "sync": sync, "failover": failover, "herd": herd}
     found = {}
-    for name, part in parts.items():
+    for name, part in zip(NAMES, [cost, events, sync, failover, herd]):
         if options.only in name:
             found[name] = part(options)
             print(flush=True)

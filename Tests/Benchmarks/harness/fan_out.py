@@ -4,6 +4,7 @@ from processes import build, has_nchan, nchan, server
 from results import interleaved, median, ratio, table
 
 CASES = [(100, 200), (1000, 20), (5000, 5), (10000, 2), (5000, 200), (1000, 1000), (5000, 1000)]
+NAMES = [f"{streams} × {rate}/s" for streams, rate in CASES]
 
 
 def contenders(streams, rate, options):
@@ -31,8 +32,7 @@ def run(options):
         print("nchan is left out: libnginx-mod-nchan is not installed\n")
     rows = []
     found = {}
-    for streams, rate in CASES:
-        name = f"{streams} × {rate}/s"
+    for (streams, rate), name in zip(CASES, NAMES):
         if options.only not in name:
             continue
         results = interleaved(options.runs, contenders(streams, rate, options))

@@ -4,6 +4,7 @@ from processes import build, server
 from results import interleaved, median, ratio, table
 
 CASES = [(100, 2000), (1000, 2000), (10000, 100), (10000, 2000), (10000, 10000)]
+NAMES = [f"{streams:,}, {rate:,}/s" for streams, rate in CASES]
 
 
 def run(options):
@@ -16,8 +17,7 @@ def run(options):
 
     rows = []
     found = {}
-    for streams, rate in CASES:
-        case = f"{streams:,}, {rate:,}/s"
+    for (streams, rate), case in zip(CASES, NAMES):
         if options.only not in case:
             continue
         contenders = {
