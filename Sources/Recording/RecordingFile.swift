@@ -7,7 +7,7 @@ package final class RecordingFile: Sendable {
     /// Opens a file. Throws if that is not possible.
     package init(path: String) throws(RecordingFileError) {
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw RecordingFileError("cannot be read") }
+        guard descriptor >= 0 else { throw .ofSystem("cannot be read") }
     }
 
     deinit { close(descriptor) }
@@ -39,7 +39,7 @@ package final class RecordingWriter {
             throw RecordingFileError("there are no items or no fields, or too many for a recording")
         }
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw RecordingFileError("cannot be written") }
+        guard descriptor >= 0 else { throw RecordingFileError.ofSystem("cannot be written") }
         do {
             (size, removed) = try Self.repair(descriptor)
         } catch {
@@ -61,7 +61,7 @@ package final class RecordingWriter {
         }
         _ = try reader.segments()
         guard reader.position == length || ftruncate(descriptor, off_t(reader.position)) == 0 else {
-            throw RecordingFileError("cannot be written")
+            throw RecordingFileError.ofSystem("cannot be written")
         }
         return (reader.position, length - reader.position)
     }
@@ -88,11 +88,11 @@ package final class RecordingWriter {
                 pwrite(descriptor, $0.baseAddress?.advanced(by: written), $0.count - written, off_t(size + written))
             }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw RecordingFileError("cannot be written: \(String(cString: strerror(errno)))") }
+            guard count > 0 else { throw .ofSystem("cannot be written") }
             written += count
         }
         size += written
-        guard fdatasync(descriptor) == 0 else { throw RecordingFileError("cannot be written to disk") }
+        guard fdatasync(descriptor) == 0 else { throw .ofSystem("cannot be written to disk") }
     }
 }
 
@@ -101,6 +101,11 @@ package struct RecordingFileError: Error, Sendable, Hashable, CustomStringConver
     package let description: String
 
     init(_ description: String) { self.description = description }
+
+    /// The error with the reason of the system call that has just failed.
+    fileprivate static func ofSystem(_ description: String) -> RecordingFileError {
+        RecordingFileError("\(description): \(String(cString: strerror(errno)))")
+    }
 }
 
 /// The bytes of a file at an offset; fewer than `count` at its end.

@@ -32,6 +32,15 @@ struct RecordingFileTests {
         #expect(throws: RecordingError.self) { try RecordingWriter(path: "/proc/self/mem", segment: Self.segment) }
     }
 
+    @Test func theReasonWhyAFileIsNotOpenedIsNamed() {
+        let missing = #expect(throws: RecordingFileError.self) { try RecordingFile(path: "/nonexistent/a.lsrec") }
+        #expect(missing?.description == "cannot be read: No such file or directory")
+        let folder = #expect(throws: RecordingFileError.self) {
+            try RecordingWriter(path: "/tmp", segment: Self.segment)
+        }
+        #expect(folder?.description == "cannot be written: Is a directory")
+    }
+
     @Test func anInterruptedFrameIsRemoved() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).lsrec").path
         defer { try? FileManager.default.removeItem(atPath: path) }
