@@ -32,11 +32,23 @@ package struct UnreadableFile: Error, CustomStringConvertible {
     /// What is wrong, as the end of a sentence that begins with the path.
     var reason: String {
         let files = FileManager.default
-        guard files.fileExists(atPath: path) else { return "does not exist" }
-        guard files.isReadableFile(atPath: path) else { return "must not be read by this user" }
+        guard files.fileExists(atPath: path) else { return isHidden ? Self.notPermitted : "does not exist" }
+        guard files.isReadableFile(atPath: path) else { return Self.notPermitted }
         let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         let type = try? files.attributesOfItem(atPath: target)[.type] as? FileAttributeType
         // A pipe has nothing to read at a reload.
         return type == .typeRegular ? "cannot be read as UTF-8 text" : "must be a file, not a folder or a pipe"
+    }
+
+    private static let notPermitted = "must not be read by this user"
+
+    /// Whether the user must not open a folder of the path.
+    private var isHidden: Bool {
+        do {
+            _ = try FileManager.default.attributesOfItem(atPath: path)
+            return false
+        } catch {
+            return (error as? CocoaError)?.code == .fileReadNoPermission
+        }
     }
 }

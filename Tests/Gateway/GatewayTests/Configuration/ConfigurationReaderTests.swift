@@ -1,3 +1,4 @@
+internal import Foundation
 internal import Gateway
 internal import Testing
 
@@ -494,6 +495,16 @@ internal import Testing
         #expect(UnreadableFile(path: "/dev/null").description == "/dev/null: must be a file, not a folder or a pipe")
         #expect(UnreadableFile(path: "/nonexistent").description == "/nonexistent: does not exist")
         #expect(UnreadableFile(path: "/bin/sh").description == "/bin/sh: cannot be read as UTF-8 text")
+    }
+
+    /// A file in a folder that the user must not open was called one that does not exist. The folders of root are open to root.
+    @Test(.enabled(if: NSUserName() != "root"))
+    func aFolderThatMustNotBeOpenedHidesNoFile() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+        let closed: [FileAttributeKey: Any] = [.posixPermissions: 0]
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false, attributes: closed)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        #expect(UnreadableFile(path: "\(folder)/a").description == "\(folder)/a: must not be read by this user")
     }
 
     /// A folder, a missing file and one that the user must not read were all called a file that cannot be read.
