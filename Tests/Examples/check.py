@@ -213,8 +213,24 @@ def monitoring_names_metrics_that_exist(address, binary):
     expect('upstream!="(address)"' in down, f"clients by address in {down}")
     if promtool := server("promtool"):
         run(promtool, "check", "rules", EXAMPLES / "monitoring/alerts.yaml")
+        first_refusal_is_an_alert(promtool)
         run(promtool, "check", "config", "--syntax-only", EXAMPLES / "monitoring/prometheus.yaml")
         run(promtool, "check", "config", "--syntax-only", TESTS.parent / "docker/prometheus.yaml")
+
+
+def first_refusal_is_an_alert(promtool):
+    labels = {"upstream": "push", "code": "1"}
+    name = "lightstreamer_gateway_upstream_server_errors_total"
+    summary = "Upstream push refused or closed sessions with code 1."
+    alert = {"exp_labels": {"severity": "warning", **labels}, "exp_annotations": {"summary": summary}}
+    series = {"series": f'{name}{{upstream="push",code="1"}}', "values": "_x10 1x30"}
+    moments = [{"eval_time": time, "alertname": "GatewayServerErrors", "exp_alerts": alerts}
+               for time, alerts in [("12m", [alert]), ("35m", [])]]
+    test = {"interval": "1m", "input_series": [series], "alert_rule_test": moments}
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "test.yaml")
+        file.write_text(yaml.safe_dump({"rule_files": [str(EXAMPLES / "monitoring/alerts.yaml")], "tests": [test]}))
+        run(promtool, "test", "rules", file)
 
 
 def nginx_accepts_its_configuration(address, binary):
