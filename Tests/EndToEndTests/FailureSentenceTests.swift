@@ -47,8 +47,7 @@ internal import Testing
         Failure(
             name: "silence",
             reason: "timeout",
-            sentence: "ADDRESS does not respond. Check the firewalls on the way, or connect through "
-                + "SETTINGS.proxy.address."
+            sentence: "ADDRESS does not respond. Check the firewalls on the way, or set SETTINGS.proxy.address."
         ),
         Failure(
             name: "closed",

@@ -61,7 +61,8 @@ package enum TroubleText {
         case .nameNotFound:
             return "The host name of \(address) is unknown. Correct \(server), or check the name server."
         case .timeout:
-            let remedy = isControlLink ? "correct \(server)" : "connect through \(key("proxy.address", "a proxy"))"
+            let proxy = settings.map { "set \($0).proxy.address" } ?? "connect through a proxy"
+            let remedy = isControlLink ? "correct \(server)" : proxy
             return "\(address) does not respond. Check the firewalls on the way, or \(remedy)."
         case .certificateAuthority:
             return "The authority that issued the certificate of \(address) is not trusted. Name it in "
