@@ -9,7 +9,7 @@ extension SessionMachine {
         guard let transport = ladder.bestTransport(forced: options.values.forcedTransport) else {
             return giveUpTransports(at: context)
         }
-        if transport.usesWebSocket { leaveControlRoute() }
+        if transport.usesWebSocket { requests.leaveRoute(&out) }
         switch transport {
         case .webSocketStreaming, .webSocketPolling:
             pace.attemptStarted(at: context.now)
@@ -231,7 +231,7 @@ extension SessionMachine {
     /// Releases the connection of a binding that ended with `LOOP`.
     private mutating func leave(_ binding: SessionBinding) {
         if binding.transport.usesWebSocket {
-            leaveControlRoute()
+            requests.leaveRoute(&out)
             out.close(binding.connection)
         } else {
             out.release(binding.connection)

@@ -5,17 +5,17 @@ extension SessionMachine {
     mutating func connectionClosed(_ connection: ConnectionID, _ end: TransportEnd, at context: EventContext) {
         let isStream = state.connection == connection
         out.ended(connection)
-        guard isStream || control.connection == connection else { return }
+        guard isStream || requests.connection == connection else { return }
         switch end {
         case .identityRejected:
             terminate(telling: [.serverError(code: 62, message: "Unrecognized server's identity")], at: context)
         case .completed where !isStream:
-            controlEnded(isComplete: true, reason: "no reply to the requests", at: context)
+            requests.responseEnded(failure: nil, retryDelay: options.retryDelay, at: context.now, &out)
         case .completed: connectionFailed(.broken, reason: "the connection ended", at: context)
         case .failed(let reason, _, _), .refused(let reason, _, _), .unreachable(let reason, _, _):
             if isStream { return connectionFailed(ConnectionFailure(end), reason: reason, at: context) }
-            if ConnectionFailure(end) == .refused { requests.batchRefused() }
-            controlEnded(isComplete: false, reason: reason, at: context)
+            if ConnectionFailure(end) == .refused { requests.postRefused() }
+            requests.responseEnded(failure: reason, retryDelay: options.retryDelay, at: context.now, &out)
         }
     }
 
@@ -105,7 +105,7 @@ extension SessionMachine {
             return retry(cause: "recovery.timeout", after: pause)
         }
         leaveStream()
-        leaveControlRoute()
+        requests.leaveRoute(&out)
         requests.controls.dropSwitch()
         opening.cause = cause
         state.transition(to: .recovering(recovery))
@@ -281,7 +281,7 @@ extension SessionMachine {
         out.stopTimer(.retry)
         out.stopTimer(.recovery)
         out.stopTimer(.recoveryDeadline)
-        leaveControlRoute()
+        requests.leaveRoute(&out)
         out.setStatus(status)
         out.notify(events)
         for change in ServerProperties.atSessionEnd { out.setProperty(change) }

@@ -23,7 +23,7 @@ extension SessionMachine {
             do throws(TLCPError) {
                 if isStream, let update = try UpdateLine(parsing: line) {
                     if updateReceived(update, at: context) { continue }
-                } else if isStream || control.connection == connection,
+                } else if isStream || requests.connection == connection,
                     let notification = try ServerNotification(parsing: line)
                 {
                     if isStream {
@@ -119,12 +119,33 @@ extension SessionMachine {
     /// A line on the connection of an HTTP control request.
     private mutating func controlLine(_ notification: ServerNotification, at context: EventContext) {
         switch notification {
-        case .reqOK(let id): control.answerReceived(to: id)
-        case .reqErr(let id, _, _): control.answerReceived(to: id)
-        case .error: control.answerReceived(to: nil)
+        case .reqOK(let id): requests.replyReceived(to: id)
+        case .reqErr(let id, _, _): requests.replyReceived(to: id)
+        case .error: requests.replyReceived(to: nil)
         default: return
         }
         reply(notification, causePrefix: "http", at: context)
+    }
+
+    /// `REQOK`, `REQERR` or `ERROR`, on the stream or on the connection of an HTTP control request.
+    private mutating func reply(_ notification: ServerNotification, causePrefix: String, at context: EventContext) {
+        switch notification {
+        case .reqOK(let id):
+            if let id { perform(requests.answered(id, .accepted, &out), at: context) }
+        case .reqErr(_, 20, let message):
+            out.notifyLegacy(.serverFailed(code: 20, message: message, isRetried: true))
+            loseSession(cause: "\(causePrefix).reqerr.20", wait: .firstRetry, at: context)
+        case .reqErr(_, let code, let message)
+        where code == 11 || [65, 67].contains(code) && !configuration.outlivesMalformedRequests:
+            let legacy = LegacyEvent.serverFailed(code: code, message: message, isRetried: false)
+            fail(code: code == 11 ? 21 : code, message: message, legacy: legacy, at: context)
+        case .reqErr(let id, let code, let message):
+            perform(requests.answered(id, .refused(code: code, message: message), &out), at: context)
+        case .error(let code, let message):
+            fail(code: code, message: message, at: context)
+        default:
+            break
+        }
     }
 
     private mutating func performEffects(at context: EventContext) {

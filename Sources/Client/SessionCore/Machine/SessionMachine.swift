@@ -28,7 +28,6 @@ package struct SessionMachine: ~Copyable {
 
     var opening: SessionOpening
     var requests: RequestQueue
-    var control = ControlChannel()
 
     var out = SessionOutput()
     /// Reused storage, so that a line costs no allocation here.
@@ -246,9 +245,23 @@ package struct SessionMachine: ~Copyable {
         case .recovery: recoveryPauseEnded(at: context)
         case .recoveryDeadline: recoveryDeadlinePassed(at: context)
         case .polling: bindPauseEnded(at: context)
-        case .control: controlExpired(at: context)
-        case .heartbeat: heartbeatExpired(at: context)
+        case .control: requests.timeEnded(retryDelay: options.retryDelay, at: context.now, &out)
+        case .heartbeat:
+            requests.heartbeatDue(on: state.controlRoute, &out)
+            heartbeat.requestSent(at: context.now, &out)
         }
+    }
+
+    /// A WebSocket takes no more requests because the server does not read the former requests, or takes requests again.
+    /// Meanwhile requests wait in the queue, whose size has a limit, however many requests the server causes.
+    package mutating func socketFilled(
+        _ connection: ConnectionID,
+        isFull: Bool,
+        at context: EventContext
+    ) -> [SessionAction] {
+        requests.socketFilled(connection, isFull: isFull)
+        sendPendingRequests(at: context)
+        return takeActions()
     }
 
     // MARK: - For the legacy adapter
@@ -268,6 +281,26 @@ package struct SessionMachine: ~Copyable {
         if let event = requests.controls.badgeResetRequested() { out.notifyLegacy(event) }
         sendPendingRequests(at: context)
         return takeActions()
+    }
+
+    // MARK: - Requests
+
+    /// Sends pending requests as far as the route allows: on the stream's WebSocket, or by one HTTP request at a time.
+    mutating func sendPendingRequests(at context: EventContext) {
+        switch state.controlRoute {
+        case .closed: break
+        case .socket(let socket):
+            let hasSent = requests.sendAll(on: socket, limit: session?.requestLimit ?? 0, &out)
+            if hasSent, heartbeat.interval != nil { heartbeat.requestSent(at: context.now, &out) }
+        case .http:
+            guard let session, let batch = requests.nextPost(limit: session.requestLimit, &out) else { return }
+            let target = batch.name.httpTarget(session: session.id, version: opening.version)
+            let request = TransportRequest.Request(target: target, body: batch.bytes)
+            let connection = open(.httpControl, at: session.address, request)
+            requests.posted(batch, on: connection, at: context.now)
+            out.startTimer(.control, after: options.responseTime)
+            heartbeat.requestSent(at: context.now, &out)
+        }
     }
 
     // MARK: - Actions

@@ -1,6 +1,6 @@
 internal import TLCP
 
-/// The control and message requests of a client that wait to be sent or answered.
+/// The control and message requests of a client that wait to be sent or answered, and their HTTP connection.
 ///
 /// They are sent in one order: transport and bandwidth, subscriptions, the device, messages. Each copy of a request has an
 /// identifier that no other copy has.
@@ -9,11 +9,13 @@ struct RequestQueue: ~Copyable {
     var controls = SessionControls()
     var subscriptions = SubscriptionStore()
     var messages = MessageLedger()
+    /// The HTTP requests beside a stream over HTTP.
+    private var channel = ControlChannel()
     private var ids = RequestIDGenerator()
     /// The WebSocket on which the requests that had to wait were sent in batches: later requests go singly.
     private var batchedSocket: ConnectionID?
     /// The WebSocket that takes no more requests at present.
-    private(set) var fullSocket: ConnectionID?
+    private var fullSocket: ConnectionID?
     /// The size of the last HTTP request with several requests in it; 0: there was one in it.
     private var lastBatchSize = 0
     /// The numbers of the requests in the last HTTP request.
@@ -40,20 +42,45 @@ struct RequestQueue: ~Copyable {
         return .control(ControlRequest(requestID: ids.next(), operation: operation))
     }
 
-    /// The connection that carried the requests is gone: unanswered requests are to be sent again.
-    mutating func channelLost() {
+    /// Leaves the present route, before requests take another one: unanswered requests are to be sent again.
+    mutating func leaveRoute(_ out: inout SessionOutput) {
+        out.close(channel.left())
+        out.stopTimer(.control)
         refused = []
         returnUnanswered()
     }
-
-    /// The response of an HTTP request is complete or has failed: requests without a reply are to be sent again.
-    mutating func responseEnded() { returnUnanswered() }
 
     private mutating func returnUnanswered() {
         let held = Set(refused.joined().map { RequestID($0) })
         controls.channelLost(except: held)
         subscriptions.channelLost(except: held)
         messages.channelLost(except: held)
+    }
+
+    /// `REQOK` or `REQERR`. Returns the effects on subscriptions.
+    mutating func answered(
+        _ id: RequestID,
+        _ answer: RequestAnswer,
+        _ out: inout SessionOutput
+    ) -> [SubscriptionEffect] {
+        if let events = controls.requestAnswered(id, answer) {
+            out.notify(events)
+        } else if let effects = subscriptions.requestAnswered(id, answer) {
+            return effects
+        } else if let events = messages.requestAnswered(id, answer) {
+            out.notify(events)
+        }
+        return []
+    }
+
+    /// A heartbeat is due: it is sent on the WebSocket unless that is full, or by the next HTTP request.
+    mutating func heartbeatDue(on route: ControlRoute, _ out: inout SessionOutput) {
+        switch route {
+        case .closed: break
+        case .socket(let socket) where socket == fullSocket: break
+        case .socket(let socket): out.emit(.send(socket, ClientRequest.heartbeat(HeartbeatRequest()).webSocketMessage))
+        case .http: channel.heartbeatDue()
+        }
     }
 
     /// A WebSocket takes no more requests, or takes them again: those that have waited go in batches.
@@ -65,18 +92,6 @@ struct RequestQueue: ~Copyable {
         }
     }
 
-    /// The last HTTP request was refused by the status of its response: a proxy may admit less than the server. If the
-    /// HTTP request had several requests, later ones have half of the size at most. A request that was alone in the HTTP
-    /// request is sent again when no other request waits, or after many others: a proxy may refuse it each time, for its size
-    /// or its text.
-    mutating func batchRefused() {
-        if lastBatchSize > 0 {
-            batchLimit = lastBatchSize / 2
-        } else if !lastIDs.isEmpty {
-            refused.append(lastIDs)
-        }
-    }
-
     mutating func sessionEnded(_ out: inout SessionOutput) {
         batchLimit = .max
         refused = []
@@ -85,6 +100,64 @@ struct RequestQueue: ~Copyable {
             out.notify(.subscription(token, event))
         }
         out.notify(messages.sessionEnded())
+    }
+
+    // MARK: - HTTP requests
+
+    /// The connection of the HTTP request under way; nil: none.
+    var connection: ConnectionID? { channel.connection }
+
+    /// The next HTTP request: pending requests, or a heartbeat that is due; nil: nothing is, or a request is under way.
+    mutating func nextPost(limit: Int, _ out: inout SessionOutput) -> RequestBatch? {
+        guard channel.isIdle else { return nil }
+        if let batch = nextBatch(limit: limit, &out) { return batch }
+        return channel.isHeartbeatDue ? RequestBatch(.heartbeat(HeartbeatRequest()), form: .http, limit: 0) : nil
+    }
+
+    /// The HTTP request that was returned last was sent.
+    mutating func posted(_ batch: RequestBatch, on connection: ConnectionID, at now: Moment) {
+        channel.sent(on: connection, ids: lastIDs, isHeartbeat: batch.name == .heartbeat, at: now)
+    }
+
+    /// A reply arrived on the connection of the HTTP request; nil: it names no request.
+    mutating func replyReceived(to id: RequestID?) { channel.answerReceived(to: id) }
+
+    /// The HTTP request was refused by the status of its response: a proxy may admit less than the server. If the
+    /// HTTP request had several requests, later ones have half of the size at most. A request that was alone in the HTTP
+    /// request is sent again when no other request waits, or after many others: a proxy may refuse it each time, for its size
+    /// or its text.
+    mutating func postRefused() {
+        if lastBatchSize > 0 {
+            batchLimit = lastBatchSize / 2
+        } else if !lastIDs.isEmpty {
+            refused.append(lastIDs)
+        }
+    }
+
+    /// The response of the HTTP request is complete, or has failed for a reason. Requests without a reply are sent again.
+    mutating func responseEnded(
+        failure reason: String?,
+        retryDelay: Duration,
+        at now: Moment,
+        _ out: inout SessionOutput
+    ) {
+        returnUnanswered()
+        if let pause = channel.ended(isComplete: reason == nil, retryDelay: retryDelay, at: now) {
+            out.startTimer(.control, after: pause)
+            // The first failure may be that of the whole connection, which the stream reports.
+            if channel.failures == 2 {
+                out.emit(.log(.controlRequestsFail(reason: reason ?? "no reply to the requests")))
+            }
+        } else {
+            out.stopTimer(.control)
+        }
+    }
+
+    /// The time of the HTTP request, or of the pause after one, is over.
+    mutating func timeEnded(retryDelay: Duration, at now: Moment, _ out: inout SessionOutput) {
+        guard let connection else { return channel.pauseEnded() }
+        out.close(connection)
+        responseEnded(failure: "no answer in time", retryDelay: retryDelay, at: now, &out)
     }
 
     // MARK: - Batches
@@ -103,8 +176,8 @@ struct RequestQueue: ~Copyable {
         return hasSent
     }
 
-    /// The next batch for an HTTP request, with the numbers of its requests; nil: nothing is pending.
-    mutating func nextBatch(limit: Int, _ out: inout SessionOutput) -> (RequestBatch, ids: Range<Int>)? {
+    /// The next batch for an HTTP request; nil: nothing is pending.
+    private mutating func nextBatch(limit: Int, _ out: inout SessionOutput) -> RequestBatch? {
         let first = ids.following
         lastBatchSize = 0
         lastIDs = 0..<0
@@ -119,7 +192,7 @@ struct RequestQueue: ~Copyable {
         guard let batch = next else { return nil }
         if batch.count > 1 { lastBatchSize = batch.bytes.count }
         lastIDs = first..<ids.following
-        return (batch, lastIDs)
+        return batch
     }
 
     /// The first of the requests that were refused is to be sent again.
