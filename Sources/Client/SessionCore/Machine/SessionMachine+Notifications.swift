@@ -19,21 +19,26 @@ extension SessionMachine {
         }
         // A plain update makes no request due.
         var arePlain = true
+        var effects: [SubscriptionEffect] = []
         for line in lines {
             do throws(TLCPError) {
                 if isStream, let update = try UpdateLine(parsing: line) {
-                    if updateReceived(update, at: context) { continue }
+                    if updateReceived(update, &effects) { continue }
                 } else if isStream || requests.connection == connection,
                     let notification = try ServerNotification(parsing: line)
                 {
                     if isStream {
-                        streamLine(notification, at: context)
+                        streamLine(notification, &effects, at: context)
                     } else {
                         controlLine(notification, at: context)
                     }
                 }
             } catch {
                 badData("\(error)", at: context)
+            }
+            if !effects.isEmpty {
+                perform(effects, at: context)
+                effects.removeAll(keepingCapacity: true)
             }
             arePlain = false
             isStream = state.connection == connection
@@ -48,14 +53,11 @@ extension SessionMachine {
     }
 
     /// The short way of the line that nearly all lines are. True for a plain update: its event is its only effect.
-    private mutating func updateReceived(_ update: UpdateLine, at context: EventContext) -> Bool {
+    private mutating func updateReceived(_ update: UpdateLine, _ effects: inout [SubscriptionEffect]) -> Bool {
         guard isFresh() else { return true }
-        if let (token, update) = requests.subscriptions.received(update, into: &effects) {
-            out.actions.append(.notify(.subscription(token, .update(update))))
-            return true
-        }
-        performEffects(at: context)
-        return false
+        guard let (token, update) = requests.subscriptions.received(update, into: &effects) else { return false }
+        out.actions.append(.notify(.subscription(token, .update(update))))
+        return true
     }
 
     /// Counts a data notification, and announces the number that the next events come from; false if it was processed
@@ -97,12 +99,15 @@ extension SessionMachine {
         }
     }
 
-    private mutating func streamLine(_ notification: ServerNotification, at context: EventContext) {
+    private mutating func streamLine(
+        _ notification: ServerNotification,
+        _ effects: inout [SubscriptionEffect],
+        at context: EventContext
+    ) {
         if notification.isDataNotification, !isFresh() { return }
         switch notification {
         case .update, .subOK, .subCmd, .unsub, .eos, .cs, .ov, .conf:
             requests.subscriptions.received(notification, into: &effects)
-            performEffects(at: context)
         case .msgDone, .msgFail: out.notify(requests.messages.received(notification))
         case .mpnReg, .mpnZero, .mpnOK, .mpnConf, .mpnDel: deviceLine(notification)
         case .conOK, .conErr, .wsOK, .prog, .loop, .end: connectionLine(notification, at: context)
@@ -146,14 +151,6 @@ extension SessionMachine {
         default:
             break
         }
-    }
-
-    private mutating func performEffects(at context: EventContext) {
-        var found: [SubscriptionEffect] = []
-        swap(&found, &effects)
-        perform(found, at: context)
-        found.removeAll(keepingCapacity: true)
-        swap(&found, &effects)
     }
 
     private mutating func connectionLine(_ notification: ServerNotification, at context: EventContext) {

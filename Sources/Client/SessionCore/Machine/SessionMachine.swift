@@ -30,8 +30,6 @@ package struct SessionMachine: ~Copyable {
     var requests: RequestQueue
 
     var out = SessionOutput()
-    /// Reused storage, so that a line costs no allocation here.
-    var effects: [SubscriptionEffect] = []
 
     /// A machine for one client, disconnected.
     package init(
