@@ -41,7 +41,7 @@ extension SessionMachine {
 
     mutating func streamingKind() -> ConnectionParameters.Kind {
         slowing.requested(options.values.slowingEnabled)
-        heartbeat.declare(options.reverseHeartbeat)
+        requests.heartbeat.declare(options.reverseHeartbeat)
         return options.streaming()
     }
 
@@ -87,9 +87,9 @@ extension SessionMachine {
             let connection = open(.httpPoll, at: session.address, request)
             state.moveBinding(to: .requested, on: connection)
         }
-        heartbeat.declare(.zero)
+        requests.heartbeat.declare(.zero)
         // Heartbeats are control requests; the polls do not replace them.
-        if !heartbeat.isActive { heartbeat.begin(at: context.now, &out) }
+        if !requests.heartbeat.isActive { requests.heartbeat.begin(at: context.now, &out) }
     }
 
     // MARK: - CONOK
@@ -125,7 +125,7 @@ extension SessionMachine {
             out.startTimer(.liveness, after: delay)
         }
         slowing.begin()
-        heartbeat.begin(at: context.now, &out)
+        requests.heartbeat.begin(at: context.now, &out)
         connectionEstablished()
     }
 
@@ -147,7 +147,7 @@ extension SessionMachine {
     mutating func leaveStream() {
         liveness.end()
         out.stopTimer(.liveness)
-        heartbeat.end(&out)
+        requests.heartbeat.end(&out)
         out.stopTimer(.idle)
         out.stopTimer(.polling)
         out.stopTimer(.transport)

@@ -24,7 +24,6 @@ package struct SessionMachine: ~Copyable {
     var pace: AttemptPace
     var liveness = LivenessMonitor()
     var slowing = SlowingDetector()
-    var heartbeat: ReverseHeartbeat
 
     var opening: SessionOpening
     var requests: RequestQueue
@@ -40,9 +39,8 @@ package struct SessionMachine: ~Copyable {
         self.options = OptionsInForce(options)
         opening = SessionOpening(details, configuration)
         self.configuration = configuration
-        heartbeat = ReverseHeartbeat(option: self.options.reverseHeartbeat)
         pace = AttemptPace(retryDelay: self.options.retryDelay)
-        requests = RequestQueue(refusesOversized: configuration.refusesOversizedRequests)
+        requests = RequestQueue(configuration, reverseHeartbeat: self.options.reverseHeartbeat)
     }
 
     // MARK: - Calls of the user
@@ -138,7 +136,7 @@ package struct SessionMachine: ~Copyable {
         if values.retryDelay != old.retryDelay { pace.delayChanged(to: options.retryDelay) }
         if values.sessionRecoveryTimeout != old.sessionRecoveryTimeout { startRecoveryDeadline(at: context) }
         if values.reverseHeartbeatInterval != old.reverseHeartbeatInterval {
-            heartbeat.optionChanged(to: options.reverseHeartbeat, at: context.now, &out)
+            requests.heartbeat.optionChanged(to: options.reverseHeartbeat, at: context.now, &out)
         }
         requests.controls.bandwidthOption(is: values.requestedMaxBandwidth)
         guard hasSession else { return takeActions() }
@@ -244,9 +242,7 @@ package struct SessionMachine: ~Copyable {
         case .recoveryDeadline: recoveryDeadlinePassed(at: context)
         case .polling: bindPauseEnded(at: context)
         case .control: requests.timeEnded(retryDelay: options.retryDelay, at: context.now, &out)
-        case .heartbeat:
-            requests.heartbeatDue(on: state.controlRoute, &out)
-            heartbeat.requestSent(at: context.now, &out)
+        case .heartbeat: requests.heartbeatDue(on: state.controlRoute, at: context.now, &out)
         }
     }
 
@@ -288,16 +284,14 @@ package struct SessionMachine: ~Copyable {
         switch state.controlRoute {
         case .closed: break
         case .socket(let socket):
-            let hasSent = requests.sendAll(on: socket, limit: session?.requestLimit ?? 0, &out)
-            if hasSent, heartbeat.interval != nil { heartbeat.requestSent(at: context.now, &out) }
+            requests.sendAll(on: socket, limit: session?.requestLimit ?? 0, at: context.now, &out)
         case .http:
             guard let session, let batch = requests.nextPost(limit: session.requestLimit, &out) else { return }
             let target = batch.name.httpTarget(session: session.id, version: opening.version)
             let request = TransportRequest.Request(target: target, body: batch.bytes)
             let connection = open(.httpControl, at: session.address, request)
-            requests.posted(batch, on: connection, at: context.now)
             out.startTimer(.control, after: options.responseTime)
-            heartbeat.requestSent(at: context.now, &out)
+            requests.posted(on: connection, at: context.now, &out)
         }
     }
 

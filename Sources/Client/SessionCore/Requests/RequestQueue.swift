@@ -9,6 +9,8 @@ struct RequestQueue: ~Copyable {
     var controls = SessionControls()
     var subscriptions = SubscriptionStore()
     var messages = MessageLedger()
+    /// The requests that are due if no other request is sent.
+    var heartbeat: ReverseHeartbeat
     /// The HTTP requests beside a stream over HTTP.
     private var channel = ControlChannel()
     private var ids = RequestIDGenerator()
@@ -18,7 +20,7 @@ struct RequestQueue: ~Copyable {
     private var fullSocket: ConnectionID?
     /// The size of the last HTTP request with several requests in it; 0: there was one in it.
     private var lastBatchSize = 0
-    /// The numbers of the requests in the last HTTP request.
+    /// The numbers of the requests in the last HTTP request; none with a heartbeat.
     private var lastIDs = 0..<0
     /// The numbers of requests that were refused, each alone in its HTTP request. Other requests precede them.
     private var refused: [Range<Int>] = []
@@ -30,8 +32,11 @@ struct RequestQueue: ~Copyable {
     private var batchLimit = Int.max
     private let refusesOversized: Bool
 
-    /// An empty queue. `refusesOversized`: a single request that exceeds the limit of the server is refused, not sent.
-    init(refusesOversized: Bool) { self.refusesOversized = refusesOversized }
+    /// An empty queue.
+    init(_ configuration: SessionConfiguration, reverseHeartbeat: Duration) {
+        refusesOversized = configuration.refusesOversizedRequests
+        heartbeat = ReverseHeartbeat(option: reverseHeartbeat)
+    }
 
     /// Another client may have used identifiers up to this number.
     mutating func skipIDs(upTo last: Int) { ids = RequestIDGenerator(after: last) }
@@ -74,13 +79,14 @@ struct RequestQueue: ~Copyable {
     }
 
     /// A heartbeat is due: it is sent on the WebSocket unless that is full, or by the next HTTP request.
-    mutating func heartbeatDue(on route: ControlRoute, _ out: inout SessionOutput) {
+    mutating func heartbeatDue(on route: ControlRoute, at now: Moment, _ out: inout SessionOutput) {
         switch route {
         case .closed: break
         case .socket(let socket) where socket == fullSocket: break
         case .socket(let socket): out.emit(.send(socket, ClientRequest.heartbeat(HeartbeatRequest()).webSocketMessage))
         case .http: channel.heartbeatDue()
         }
+        heartbeat.requestSent(at: now, &out)
     }
 
     /// A WebSocket takes no more requests, or takes them again: those that have waited go in batches.
@@ -115,8 +121,9 @@ struct RequestQueue: ~Copyable {
     }
 
     /// The HTTP request that was returned last was sent.
-    mutating func posted(_ batch: RequestBatch, on connection: ConnectionID, at now: Moment) {
-        channel.sent(on: connection, ids: lastIDs, isHeartbeat: batch.name == .heartbeat, at: now)
+    mutating func posted(on connection: ConnectionID, at now: Moment, _ out: inout SessionOutput) {
+        channel.sent(on: connection, ids: lastIDs, isHeartbeat: lastIDs.isEmpty, at: now)
+        heartbeat.requestSent(at: now, &out)
     }
 
     /// A reply arrived on the connection of the HTTP request; nil: it names no request.
@@ -162,10 +169,9 @@ struct RequestQueue: ~Copyable {
 
     // MARK: - Batches
 
-    /// Sends the pending requests on a WebSocket: those that waited for it in batches, later ones singly. Returns whether
-    /// there were any.
-    mutating func sendAll(on socket: ConnectionID, limit: Int, _ out: inout SessionOutput) -> Bool {
-        if socket == fullSocket { return false }
+    /// Sends the pending requests on a WebSocket: those that waited for it in batches, later ones singly.
+    mutating func sendAll(on socket: ConnectionID, limit: Int, at now: Moment, _ out: inout SessionOutput) {
+        if socket == fullSocket { return }
         let isAlone = batchedSocket == socket
         batchedSocket = socket
         var hasSent = false
@@ -173,7 +179,7 @@ struct RequestQueue: ~Copyable {
             out.emit(.send(socket, batch.bytes))
             hasSent = true
         }
-        return hasSent
+        if hasSent, heartbeat.interval != nil { heartbeat.requestSent(at: now, &out) }
     }
 
     /// The next batch for an HTTP request; nil: nothing is pending.
