@@ -13,7 +13,7 @@ extension DemoServerMachine {
         } catch {
             return refuse(id, error.notification)
         }
-        let handle = openSession(request, version: link.version)
+        let handle = sessions.create(request, version: link.version, context.configuration)
         for (addition, plan) in additions { subscribe(addition, plan, of: handle) }
         for operation in request.operations { execute(operation, in: handle) }
         _ = sessions[handle]?.bind(to: id, request.connection, isCreation: true, &context)
@@ -27,9 +27,9 @@ extension DemoServerMachine {
             let link = context.links[id]
         else { return }
         if let refusal = refusal(on: link) { return refuse(id, refusal) }
-        guard let handle = request.sessionID.map({ handles[$0] }) ?? link.lastSession, sessions[handle] != nil else {
-            let closedHandle = request.sessionID.map { closedHandles[$0] } ?? link.lastSession
-            let end = closedHandle.flatMap { tombstones[$0]?.end }
+        let named = request.sessionID.map { sessions.handle(of: $0) } ?? link.lastSession
+        guard let handle = named, sessions[handle] != nil else {
+            let end = named.flatMap { sessions.end(of: $0) }
             refuse(
                 id,
                 end.map { .end(code: $0.code, message: $0.message) }

@@ -52,7 +52,7 @@ extension DemoServerMachine {
             answer(refusal, faults, &batch)
             return nil
         }
-        let handle = id.map { handles[$0] } ?? context.links[batch.link]?.defaultSession
+        let handle = id.map { sessions.handle(of: $0) } ?? context.links[batch.link]?.defaultSession
         guard let handle, sessions[handle] != nil, !context.ended.contains(where: { $0.session == handle }) else {
             answer(.reqErr(requestID, code: 20, message: "Session not found"), faults, &batch)
             return nil

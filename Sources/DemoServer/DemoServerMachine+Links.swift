@@ -114,7 +114,7 @@ extension DemoServerMachine {
     /// Stops the server: closes every session and every connection.
     package mutating func shutDown(at now: Duration) -> [ServerAction] {
         context.now = now
-        for handle in sessions.keys.sorted() {
+        for handle in sessions.openHandles {
             sessions[handle]?.end(SessionEnd(code: 32, message: "Server closing"), isRemembered: false, &context)
         }
         for id in context.links.links.keys.sorted() {
@@ -158,7 +158,7 @@ extension DemoServerMachine {
 
     private mutating func heartbeat(_ request: HeartbeatRequest, on id: LinkID) {
         guard let link = context.links[id] else { return }
-        let session = request.sessionID.map { handles[$0] } ?? link.defaultSession
+        let session = request.sessionID.map { sessions.handle(of: $0) } ?? link.defaultSession
         if let session { sessions[session]?.requestReceived(at: context.now) }
         var batch = ResponseBatch(link: id, isWebSocket: link.kind == .webSocket)
         let faults = faultEffects(at: .heartbeat, requestID: nil, batch: &batch)

@@ -7,11 +7,7 @@ internal import TLCP
 /// order. `nextDeadline` is the instant at which `timePassed` has to be called at the latest.
 package struct DemoServerMachine: ~Copyable {
     var context: ServerContext
-    var sessions: [SessionHandle: DemoSession] = [:]
-    var handles: [SessionID: SessionHandle] = [:]
-    /// Sessions closed within `ServerTimings.tombstoneLife`, with the error for a late bind.
-    var tombstones: [SessionHandle: Tombstone] = [:]
-    var closedHandles: [SessionID: SessionHandle] = [:]
+    var sessions: SessionTable
     var feeds: FeedDirectory
     var channels = ChannelTable()
     let metadata: MetadataAdapter
@@ -21,15 +17,6 @@ package struct DemoServerMachine: ~Copyable {
     /// The texts of the last accepted messages, oldest first; `DemoServerConfiguration.keptMessages` at most.
     package internal(set) var messages: [String] = []
     var messageCount = 0
-
-    private var generator: SplitMix64
-    private var lastHandle: SessionHandle = 0
-
-    struct Tombstone: Sendable {
-        var id: SessionID
-        /// Why the session was closed.
-        var end: SessionEnd
-    }
 
     /// A server without connections.
     ///
@@ -42,7 +29,7 @@ package struct DemoServerMachine: ~Copyable {
         context = ServerContext(configuration)
         feeds = FeedDirectory(configuration, clockStart: clockStart)
         metadata = MetadataAdapter(configuration)
-        generator = SplitMix64(seed: identitySeed ?? configuration.seed, part: "sessions")
+        sessions = SessionTable(seed: identitySeed ?? configuration.seed)
         scheduleFeeds()
     }
 
@@ -53,7 +40,7 @@ package struct DemoServerMachine: ~Copyable {
         var census = ServerCensus()
         census.sessions = sessions.count
         census.connections = context.links.links.count
-        for session in sessions.values {
+        for session in sessions.open {
             census.subscriptions += session.subscriptions.count
             guard session.stream != nil else { continue }
             census.boundSessions += 1
@@ -84,26 +71,13 @@ package struct DemoServerMachine: ~Copyable {
     }
 
     private mutating func close(_ handle: SessionHandle, _ end: SessionEnd?) {
-        guard let session = sessions.removeValue(forKey: handle) else { return }
-        handles[session.id] = nil
+        guard let session = sessions.close(handle, end) else { return }
         for subscription in session.subscriptions.values { channels.remove(subscription, of: handle) }
         for timer in session.messages.timers + [.keepalive, .sync, .inactivity, .poll, .pump, .expiry] {
             context.timers.cancel(.session(handle, timer))
         }
-        guard let end else { return }
-        tombstones[handle] = Tombstone(id: session.id, end: end)
-        closedHandles[session.id] = handle
+        guard end != nil else { return }
         context.timers.set(.tombstone(handle), at: context.now + context.configuration.timings.tombstoneLife)
-    }
-
-    /// Creates a session that is not bound yet.
-    mutating func openSession(_ request: CreateSessionRequest, version: ProtocolVersion) -> SessionHandle {
-        lastHandle += 1
-        let hex = String(generator.next(), radix: 16) + String(generator.next(), radix: 16)
-        let id = SessionID("S\(hex)T\(String(lastHandle))")
-        sessions[lastHandle] = DemoSession(lastHandle, id, request, version: version, context.configuration)
-        handles[id] = lastHandle
-        return lastHandle
     }
 
     // MARK: - Time
@@ -134,8 +108,7 @@ package struct DemoServerMachine: ~Copyable {
                 context.links.cut(link)
             case .lateAnswer(let number):
                 lateAnswerDue(number)
-            case .tombstone(let handle):
-                if let tombstone = tombstones.removeValue(forKey: handle) { closedHandles[tombstone.id] = nil }
+            case .tombstone(let handle): sessions.forget(handle)
             }
         }
         return settle()
@@ -207,7 +180,7 @@ package struct DemoServerMachine: ~Copyable {
                 context.faults.install(fault)
                 continue
             }
-            for handle in sessions.keys.sorted() {
+            for handle in sessions.openHandles {
                 if case .end(let code, let message) = fault.effect {
                     sessions[handle]?.end(SessionEnd(code: code, message: message), &context)
                 } else {
