@@ -117,6 +117,34 @@ package final class PooledClient: Sendable {
         if !watchers.isEmpty { watchers.notify(situation) }
     }
 
+    /// Sends a message and returns its id. The outcome goes to the sink and, with the id, to `ended`, possibly before
+    /// this method returns; to neither if the message does not request it.
+    ///
+    /// - Parameter retained: Is kept until the message is finished.
+    package func send(
+        _ message: MessageSubmission,
+        retaining retained: (any Sendable)? = nil,
+        ended: @escaping @Sendable (String, MessageOutcome) -> Void = { _, _ in }
+    ) throws(ClientError) -> String {
+        // The server expects the numbers of the messages to continue, and only this process knows them.
+        if isTransferable { withdrawOffer() }
+        let messageID = RandomID.make(prefix: "m")
+        let report: @Sendable (MessageOutcome) -> Void = { [id, sink] outcome in
+            sink.take(.client(id, .event(.message(id: messageID, outcome))))
+            ended(messageID, outcome)
+        }
+        try core.sendMessage(
+            message.text,
+            withSequence: message.sequence,
+            timeout: message.delayTimeout,
+            enqueueWhileDisconnected: message.enqueueWhileDisconnected,
+            from: isDedicated ? nil : message.sender,
+            retaining: retained,
+            onOutcome: message.wantsOutcome ? report : nil
+        )
+        return messageID
+    }
+
     /// Records that a call used the client.
     func touch(at now: Moment) { state.withLock { $0.lastUsed = max($0.lastUsed, now) } }
 
@@ -180,41 +208,6 @@ package final class PooledClient: Sendable {
             guard let next = state.reconnects.next, state.trouble?.refusal?.isLasting != true else { return }
             state.trouble?.nextAttempt = next
         }
-    }
-}
-
-/// The attempts of a pooled client to connect again after its server refused or closed the session.
-private struct ReconnectSchedule {
-    private static let shortestPause = Duration.seconds(1)
-    private static let longestPause = Duration.seconds(60)
-
-    /// The pause before the next attempt, doubled after each.
-    private var pause = shortestPause
-    /// When the next attempt is due; nil: none is planned.
-    private(set) var next: Moment?
-    /// Since when the client has been connected; nil: it is not.
-    private var connectedSince: Moment?
-
-    /// Plans an attempt if the session is closed. A connection that has lasted as long as the pause lets the pauses begin
-    /// anew. A shorter one does not: the server may accept each session and close it at once.
-    mutating func statusChanged(to status: ClientStatus, at now: Moment) {
-        if status.isConnected {
-            connectedSince = connectedSince ?? now
-        } else if let since = connectedSince {
-            if now - since >= pause { pause = Self.shortestPause }
-            connectedSince = nil
-        }
-        next = nil
-        guard status == .disconnected else { return }
-        next = now + pause
-        pause = min(pause * 2, Self.longestPause)
-    }
-
-    /// Begins the planned attempt if it is due; false if not.
-    mutating func begin(at now: Moment) -> Bool {
-        guard let due = next, due <= now else { return false }
-        next = nil
-        return true
     }
 }
 
@@ -367,4 +360,19 @@ package struct ClientSituation: Sendable, Equatable {
 
     /// Why the server has refused or closed the session of a client that does not connect again by itself; nil: it has not.
     package var refusal: UpstreamRefusal? { status == .disconnected ? lastServerError : nil }
+}
+
+package struct MessageSubmission: Sendable, Equatable {
+    package var text: String
+    /// The sequence; nil: unordered.
+    package var sequence: String?
+    /// How long the server waits for missing earlier messages, in seconds; nil: the server's default.
+    package var delayTimeout: Double?
+    /// Whether the message waits for a session if there is none.
+    package var enqueueWhileDisconnected = false
+    package var wantsOutcome = true
+    /// The account that sends the message; nil: none. An account may begin half of the sequences of a pooled session.
+    package var sender: String?
+
+    package init(text: String) { self.text = text }
 }
