@@ -1,19 +1,6 @@
 internal import JSONText
 package import SessionCore
 
-extension UpstreamCredits {
-    /// Counts a subscription that is opened.
-    mutating func opened(_ key: SharedKey) {
-        subscriptions += 1
-        items += key.properties.countedItems
-    }
-
-    mutating func closed(_ key: SharedKey) {
-        subscriptions -= 1
-        items -= key.properties.countedItems
-    }
-}
-
 extension UpstreamConfiguration {
     /// Whether sessions are opened in the same way: server, adapter set, credentials, options, TLS and proxy.
     func hasSameSessions(as other: UpstreamConfiguration) -> Bool {

@@ -347,3 +347,16 @@ package enum PoolAction: Equatable, Sendable {
     case closeShared(SharedID)
     case closeClient(ClientID)
 }
+
+extension UpstreamCredits {
+    /// Counts a subscription that is opened.
+    fileprivate mutating func opened(_ key: SharedKey) {
+        subscriptions += 1
+        items += key.properties.countedItems
+    }
+
+    fileprivate mutating func closed(_ key: SharedKey) {
+        subscriptions -= 1
+        items -= key.properties.countedItems
+    }
+}
