@@ -4,20 +4,22 @@ import Testing
 @testable import Replication
 
 struct CarriedTopicsTests {
-    private static func topics(term: UInt64) -> [String: ClusterLedger.SharedTopic] {
-        ["s": ClusterLedger.SharedTopic(key: SimulatedNode.key("i"), owner: 1, term: term)]
+    private static func ledger(term: UInt64) -> ClusterLedger {
+        var ledger = ClusterLedger(epoch: 1, position: term, groups: 1)
+        ledger.topics["s"] = ClusterLedger.SharedTopic(key: SimulatedNode.key("i"), owner: 1, term: term)
+        return ledger
     }
 
     /// Another member has owned the subscription since: the first record had no effect.
     @Test func aSubscriptionThatReturnsToItsOwnerIsRetiredInItsNewTerm() {
         var carried = CarriedTopics()
         for term in [3, 7] as [UInt64] {
-            let now = Moment.zero + .seconds(Int(term))
-            carried.add("s")
-            carried.interestRemoved("s", at: now)
-            let early = carried.retire(Self.topics(term: term), after: .seconds(2), at: now + .seconds(1))
-            let due = carried.retire(Self.topics(term: term), after: .seconds(2), at: now + .seconds(2))
-            let again = carried.retire(Self.topics(term: term), after: .seconds(2), at: now + .seconds(3))
+            let (now, ledger) = (Moment.zero + .seconds(Int(term)), Self.ledger(term: term))
+            let actions = carried.assigned("s", in: ledger, to: 1, at: now)
+            let early = carried.retire(in: ledger, after: .seconds(2), at: now + .seconds(1))
+            let due = carried.retire(in: ledger, after: .seconds(2), at: now + .seconds(2))
+            let again = carried.retire(in: ledger, after: .seconds(2), at: now + .seconds(3))
+            #expect(actions == [.carry("s", SimulatedNode.key("i"), term: term)])
             #expect(early.isEmpty && due == [.retire(id: "s", term: term)] && again.isEmpty)
             let wasOwned = carried.remove("s")
             #expect(wasOwned)

@@ -1,3 +1,4 @@
+internal import Changes
 internal import Primitives
 
 /// The shared subscriptions with local readers: in which of them the log has an interest of this member.
@@ -49,6 +50,13 @@ struct LocalReaders: Sendable {
     /// Whether a subscription has local readers, or had some a short time ago.
     func contains(_ id: String) -> Bool { interests[id] != nil }
 
+    /// The change of the hub where a shared subscription ends. Streams of local readers stay open: the record of their interest,
+    /// which is on its way or follows when this member joins again, opens the subscription again.
+    func end(of id: String, _ wasSubscribed: Bool) -> Change {
+        let closed: SubscriptionChange = wasSubscribed ? .event(.unsubscribed(isFinal: false)) : .carried(by: nil)
+        return .subscription(SubscriptionID(id), contains(id) ? closed : .removed)
+    }
+
     /// Whether the log has the record of a subscription.
     func hasInterest(_ id: String) -> Bool { interests[id]?.stage == .inLog }
 
@@ -93,12 +101,36 @@ struct LocalReaders: Sendable {
 
 /// The shared subscriptions that this member owns, and since when no member has an interest in them.
 struct CarriedTopics: Sendable {
-    private(set) var ids: Set<String> = []
+    private var ids: Set<String> = []
     private var idleSince: [String: Moment] = [:]
     /// The subscriptions whose `retire` was appended.
     private var retiring: Set<String> = []
 
-    mutating func add(_ id: String) { ids.insert(id) }
+    /// A shared subscription has an owner.
+    mutating func assigned(_ id: String, in ledger: ClusterLedger, to me: UInt64, at now: Moment) -> [MemberAction] {
+        guard let topic = ledger.topics[id] else { return [] }
+        guard topic.owner == me else { return remove(id) ? [.drop(id)] : [] }
+        add(id, in: ledger, at: now)
+        return [.carry(id, topic.key, term: topic.term)]
+    }
+
+    /// A member owns the session of a client, with the shared subscriptions that it carries; nil: another one owns it by now.
+    mutating func adopted(_ id: String, in ledger: ClusterLedger, by me: UInt64, at now: Moment) -> InheritedSession? {
+        guard let session = ledger.sessions[id], ledger.clients[id]?.owner == me else { return nil }
+        let topics = ledger.topics.sorted { $0.key < $1.key }.compactMap { topicID, topic -> InheritedSession.Topic? in
+            guard topic.owner == me, let entry = ledger.subscriptions[topicID], entry.carrier == id,
+                let number = entry.number
+            else { return nil }
+            return InheritedSession.Topic(id: topicID, key: topic.key, term: topic.term, number: number)
+        }
+        for topic in topics { add(topic.id, in: ledger, at: now) }
+        return InheritedSession(client: id, session: session, topics: topics)
+    }
+
+    private mutating func add(_ id: String, in ledger: ClusterLedger, at now: Moment) {
+        ids.insert(id)
+        noteInterest(id, in: ledger, at: now)
+    }
 
     /// Another member owns a subscription, or it has ended; false if the member did not own it.
     mutating func remove(_ id: String) -> Bool {
@@ -106,24 +138,30 @@ struct CarriedTopics: Sendable {
         return ids.remove(id) != nil
     }
 
-    /// No member has an interest in a subscription any more.
-    mutating func interestRemoved(_ id: String, at now: Moment) {
-        if ids.contains(id), idleSince[id] == nil { idleSince[id] = now }
+    /// A member was removed, with its interests.
+    mutating func memberRemoved(in ledger: ClusterLedger, at now: Moment) {
+        for id in ids { noteInterest(id, in: ledger, at: now) }
     }
 
-    /// A member has an interest in a subscription.
-    mutating func interestAdded(_ id: String) {
+    /// Notes since when no member has an interest in a subscription.
+    mutating func noteInterest(_ id: String, in ledger: ClusterLedger, at now: Moment) {
+        guard ids.contains(id), idleSince[id] == nil, ledger.topics[id]?.interested.isEmpty == true else { return }
+        idleSince[id] = now
+    }
+
+    /// A member has an interest in a subscription. Returns whether this member owns it.
+    @discardableResult
+    mutating func interestAdded(_ id: String) -> Bool {
         idleSince[id] = nil
         retiring.remove(id)
+        return ids.contains(id)
     }
 
     /// The records that end the subscriptions in which no member has had an interest for a time.
-    mutating func retire(_ topics: [String: ClusterLedger.SharedTopic], after linger: Duration, at now: Moment)
-        -> [ClusterRecord]
-    {
+    mutating func retire(in ledger: ClusterLedger, after linger: Duration, at now: Moment) -> [ClusterRecord] {
         var records: [ClusterRecord] = []
         for (id, since) in idleSince.sorted(by: { $0.key < $1.key }) where now - since >= linger {
-            guard let topic = topics[id], topic.interested.isEmpty, ids.contains(id) else {
+            guard let topic = ledger.topics[id], topic.interested.isEmpty, ids.contains(id) else {
                 idleSince[id] = nil
                 continue
             }

@@ -135,7 +135,7 @@ extension MemberMachine {
             changes = effects.compactMap { effect in
                 switch effect {
                 case .hub(let change): change
-                case .retired(let id, _): removal(of: id)
+                case .retired(let id, _): .subscription(SubscriptionID(id), .removed)
                 default: nil
                 }
             }

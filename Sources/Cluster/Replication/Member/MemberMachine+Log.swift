@@ -1,6 +1,4 @@
-internal import Changes
 internal import Primitives
-internal import SessionCore
 
 /// The effects of the log on this member, and proofs that another log exists.
 extension MemberMachine {
@@ -76,20 +74,16 @@ extension MemberMachine {
         return resource.owner == member ? [.inheritStream(id, resource.specification)] : [.releaseStream(id)]
     }
 
-    /// A member that leaves by itself writes its removal.
-    mutating func countRemoval(of gone: UInt64, by remover: UInt64?, _ now: Moment) {
-        if gone == remover { return counters.membersLeft += 1 }
-        counters.membersSilent += 1
-        guard gone != member, let silence = monitor.silence(of: gone, at: now) else { return }
-        counters.failoverSeconds.record(silence / .seconds(1))
-    }
-
     mutating func memberRemoved(_ gone: UInt64, by remover: UInt64?, _ now: Moment) -> [MemberAction] {
-        countRemoval(of: gone, by: remover, now)
+        // A member that leaves by itself writes its removal.
+        if gone == remover { counters.membersLeft += 1 } else { counters.membersSilent += 1 }
+        if gone != remover, gone != member, let silence = monitor.silence(of: gone, at: now) {
+            counters.failoverSeconds.record(silence / .seconds(1))
+        }
         lastRemoval = now
         monitor.forget(gone)
         writer.removed(gone)
-        for id in carried.ids { noteInterest(id, now) }
+        if let ledger { carried.memberRemoved(in: ledger, at: now) }
         guard gone == member else { return [] }
         let actions = handedOver.releaseAll() + resetMembership() + [.keepUsedCredits]
         if isLeaving { return actions + [.left] }
@@ -97,52 +91,11 @@ extension MemberMachine {
         return actions
     }
 
-    mutating func assigned(_ id: String, _ now: Moment) -> [MemberAction] {
-        guard let topic = ledger?.topics[id] else { return [] }
-        guard topic.owner == member else { return carried.remove(id) ? [.drop(id)] : [] }
-        carried.add(id)
-        noteInterest(id, now)
-        return [.carry(id, topic.key, term: topic.term)]
-    }
-
-    mutating func adopted(_ client: String, _ now: Moment) -> [MemberAction] {
-        guard let ledger, let session = ledger.sessions[client], ledger.clients[client]?.owner == member else {
-            return []
-        }
-        let topics = ledger.topics.sorted { $0.key < $1.key }.compactMap { id, topic -> InheritedSession.Topic? in
-            guard topic.owner == member, ledger.subscriptions[id]?.carrier == client,
-                let number = ledger.subscriptions[id]?.number
-            else { return nil }
-            return InheritedSession.Topic(id: id, key: topic.key, term: topic.term, number: number)
-        }
-        for topic in topics {
-            carried.add(topic.id)
-            noteInterest(topic.id, now)
-        }
-        counters.takeovers += UInt64(topics.count)
-        counters.adoptions += 1
-        return [.adopt(InheritedSession(client: client, session: session, topics: topics))]
-    }
-
-    /// The change of the hub where a shared subscription ends that has local readers: their streams stay open, and the record of
-    /// their interest, which is on its way or follows when this member joins again, opens the subscription again.
-    func closed(_ id: String, _ wasSubscribed: Bool) -> Change {
-        .subscription(SubscriptionID(id), wasSubscribed ? .event(.unsubscribed(isFinal: false)) : .carried(by: nil))
-    }
-
-    /// The change of the hub where a shared subscription ends without local readers.
-    func removal(of id: String) -> Change { .subscription(SubscriptionID(id), .removed) }
-
     mutating func interestAdded(_ id: String, by other: UInt64) -> [MemberAction] {
-        carried.interestAdded(id)
+        let isCarried = carried.interestAdded(id)
         if other == member { readers.interestAdded(id) }
         guard ledger?.subscriptions[id]?.isActive == false else { return [] }
-        let reopened: [MemberAction] = readers.contains(id) ? [.reopened(id)] : []
-        return reopened + (carried.ids.contains(id) ? [.reactivate(id)] : [])
-    }
-
-    mutating func noteInterest(_ id: String, _ now: Moment) {
-        if ledger?.topics[id]?.interested.isEmpty == true { carried.interestRemoved(id, at: now) }
+        return (readers.contains(id) ? [.reopened(id)] : []) + (isCarried ? [.reactivate(id)] : [])
     }
 
     // MARK: - Prepared streams

@@ -93,7 +93,7 @@ extension MemberMachine {
         actions += resendAtConfirmedEnd(at: now)
         history.note(ledger, interval: timings.window / Self.windowParts, at: now)
         hasSuspects = !suspects(at: now).isEmpty
-        writer.control += carried.retire(ledger.topics, after: timings.linger, at: now)
+        writer.control += carried.retire(in: ledger, after: timings.linger, at: now)
         let idle = readers.dropIdle(after: timings.linger, at: now)
         writer.control += idle.records
         actions += idle.undeclared.map { .forget($0) }

@@ -226,16 +226,22 @@ package struct MemberMachine: Sendable {
                 isTakeover = true
                 actions += memberRemoved(gone, by: entry.frame?.member, now)
             case .assigned(let id, let owner):
-                guard ledger?.topics[id]?.owner == owner else { continue }
+                guard let ledger, ledger.topics[id]?.owner == owner else { continue }
                 if isTakeover, owner == member { counters.takeovers += 1 }
-                actions += assigned(id, now)
-            case .adopted(let client, let owner): if owner == member { actions += adopted(client, now) }
+                actions += carried.assigned(id, in: ledger, to: member, at: now)
+            case .adopted(let client, let owner):
+                guard owner == member, let ledger,
+                    let session = carried.adopted(client, in: ledger, by: member, at: now)
+                else { continue }
+                counters.takeovers += UInt64(session.topics.count)
+                counters.adoptions += 1
+                actions.append(.adopt(session))
             case .interestAdded(let id, let other): actions += interestAdded(id, by: other)
-            case .interestRemoved(let id): noteInterest(id, now)
+            case .interestRemoved(let id): if let ledger { carried.noteInterest(id, in: ledger, at: now) }
             case .retired(let id, let wasSubscribed):
                 if carried.remove(id) { actions.append(.drop(id)) }
                 // The place of a change in the frame is the number of its event: there is one change, as on other members.
-                changes.append(readers.contains(id) ? closed(id, wasSubscribed) : removal(of: id))
+                changes.append(readers.end(of: id, wasSubscribed))
             case .inherited(let id, let owner):
                 if ledger?.specified[id]?.owner == owner { actions += inherited(id) }
             case .ticketsOrphaned(let gone): actions.append(.closeTickets(of: gone))
