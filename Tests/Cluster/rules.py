@@ -256,7 +256,7 @@ MUTANTS = [
     ),
     (
         "divergence", "readers of two logs get a gap",
-        (MEMBER + "+Connection.swift", "if hasDiverged, let known = ", 'if hasDiverged, !isMutant("divergence"), let known = '),
+        (MEMBER + "+Connection.swift", "if inspections.hasDiverged, let known = ", 'if inspections.hasDiverged, !isMutant("divergence"), let known = '),
     ),
     (
         "digest-order", "the digest depends on the order of the frames",

@@ -20,6 +20,10 @@ struct LogInspections: Sendable {
     private var (pending, orderedAt): (Int, UInt64) = (0, 0)
     /// The time of the present connection, or of a later order that was due.
     private var checkedAt = Moment.zero
+    /// The time at which a member was in another epoch while this one had read the whole log; nil: none was.
+    private var otherEpochSince: Moment?
+    /// Whether the engine has shown two logs in this epoch, and the log is being inspected to begin another one.
+    private(set) var hasDiverged = false
 
     /// Whether an order has no result yet.
     var isPending: Bool { pending > 0 }
@@ -38,6 +42,21 @@ struct LogInspections: Sendable {
         checkedAt = now
         return true
     }
+
+    /// Whether an inspection is due because members have been in another epoch than this one for some time: the log may have been
+    /// created anew while the connection stayed open. `own`: nil unless this member has read the whole log.
+    mutating func isDue(after time: Duration, ofMemberIn epoch: UInt64, own: UInt64?, at now: Moment) -> Bool {
+        if own == nil { otherEpochSince = nil }
+        guard let own, epoch != own else { return false }
+        let since = otherEpochSince ?? now
+        otherEpochSince = now - since >= time ? nil : since
+        return otherEpochSince == nil
+    }
+
+    mutating func diverged() { hasDiverged = true }
+
+    /// The member enters the log without state.
+    mutating func entered() { (hasDiverged, otherEpochSince) = (false, nil) }
 
     mutating func failed() { pending = max(0, pending - 1) }
 

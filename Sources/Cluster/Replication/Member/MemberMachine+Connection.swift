@@ -103,7 +103,7 @@ extension MemberMachine {
             reader.reaches(generation.last)
             return fetchIfBehind(at: now, always: true)
         }
-        if hasDiverged, let known = ledger ?? replay?.snapshot.ledger, finding != .replaced {
+        if inspections.hasDiverged, let known = ledger ?? replay?.snapshot.ledger, finding != .replaced {
             return enter(from: generation.last, knowingFrom: known.epochPosition, ending: known.epoch, at: now)
         }
         guard ledger != nil, finding != .replaced else {
@@ -168,8 +168,7 @@ extension MemberMachine {
         at now: Moment
     ) -> [MemberAction] {
         leaveLog()
-        hasDiverged = false
-        otherEpochSince = nil
+        inspections.entered()
         reader.missingSince = nil
         reader.restart(after: position)
         end.restart()
@@ -182,9 +181,7 @@ extension MemberMachine {
     /// Drops the state of the cluster. What this member owned in the cluster is stored; the log of this process alone has
     /// nothing that other members could inherit.
     private mutating func leaveLog() {
-        if let ledger, !isLocal {
-            former.lost(ledger, of: member, handedOver, at: reader.position)
-        }
+        if let ledger, !isLocal { former.lost(ledger, of: member, handedOver, at: reader.position) }
         ledger = nil
         replay = nil
         additions = [:]

@@ -91,7 +91,7 @@ extension MemberMachine {
     }
 
     private mutating func epochFrame() -> [UInt8] {
-        let frame = ClusterFrame(
+        ClusterFrame(
             format: formats.newest,
             kind: .epoch,
             member: member,
@@ -99,7 +99,7 @@ extension MemberMachine {
             previous: reader.position,
             payload: Wire<Int>.groups.bytes(groups)[...]
         )
-        return frame.bytes
+        .bytes
     }
 
     /// Whether this member uses the state of another one.

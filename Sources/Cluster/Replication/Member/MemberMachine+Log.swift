@@ -31,7 +31,7 @@ extension MemberMachine {
     /// inspected first, because its end is not known any more.
     mutating func diverged(_ divergence: LogDivergence) -> [MemberAction] {
         counters.divergences += 1
-        hasDiverged = true
+        inspections.diverged()
         phase = .inspecting
         return [.reportDivergence(divergence), inspectLog()]
     }

@@ -32,27 +32,16 @@ extension MemberMachine {
             }
             other += resendAtConfirmedEnd(at: now)
         }
-        if isElsewhere(heartbeat, at: now) { return other + [inspectLog()] }
+        let own = phase == .following && reader.gap == nil ? ledger?.epoch : nil
+        if inspections.isDue(after: timings.silence, ofMemberIn: heartbeat.epoch, own: own, at: now) {
+            return other + [inspectLog()]
+        }
         if let info = ledger?.members[heartbeat.member]?.info, monitor.noteConfiguration(of: heartbeat),
             heartbeat.configuration != configuration
         {
             other.append(.reportOtherConfiguration(info))
         }
         return other + fetchIfBehind(at: now)
-    }
-
-    /// Whether members have been in another epoch for some time, although this one has read the whole log: it may have been
-    /// created anew while the connection stayed open.
-    private mutating func isElsewhere(_ heartbeat: Heartbeat, at now: Moment) -> Bool {
-        guard phase == .following, reader.gap == nil else {
-            otherEpochSince = nil
-            return false
-        }
-        guard heartbeat.epoch != ledger?.epoch else { return false }
-        let since = otherEpochSince ?? now
-        let isDue = now - since >= timings.silence
-        otherEpochSince = isDue ? nil : since
-        return isDue
     }
 
     /// Sends a heartbeat before it is due.

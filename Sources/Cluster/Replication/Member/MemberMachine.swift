@@ -18,7 +18,7 @@ package struct MemberMachine: Sendable {
     private(set) var info: MemberInfo
     let groups: Int
     private(set) var configuration: UInt64
-    var seed: UInt64
+    private var seed: UInt64
 
     var phase = Phase.offline
     /// Whether the log is that of this process alone, because the engine is away.
@@ -30,8 +30,6 @@ package struct MemberMachine: Sendable {
     package internal(set) var ledger: ClusterLedger?
     var replay: Replay?
     var history = LedgerHistory()
-    /// Whether the engine has shown two logs in this epoch, and the log is being inspected to begin another one.
-    var hasDiverged = false
     package internal(set) var member: UInt64
     var isLeaving = false
     var writer = FrameWriter()
@@ -41,8 +39,6 @@ package struct MemberMachine: Sendable {
     var hasSuspects = false
     var monitor: HeartbeatMonitor
     var reports = EpochReports()
-    /// The time at which a member was in another epoch while this one had read the whole log; nil: none was.
-    var otherEpochSince: Moment?
     var handedOver = HandedOverStreams()
     /// The positions of the log at which prepared streams got their last sources, as far as this member has read the log.
     package internal(set) var additions: [String: UInt64] = [:]
