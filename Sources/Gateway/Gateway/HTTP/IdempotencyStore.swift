@@ -6,7 +6,8 @@ internal import Primitives
 /// The responses to requests with an `Idempotency-Key`, so that a repeated POST is performed once.
 ///
 /// Bounded by number, bytes and time. When it is full, the oldest responses of the caller that has the most are dropped,
-/// so that no caller drops those of others; requests that are being performed stay. No request is rejected.
+/// so that no caller drops those of others. Requests that are being performed stay, and do not count: they would take the
+/// room of the responses of others, and are themselves bounded. No request is rejected.
 package final class IdempotencyStore: Sendable {
     enum Decision: Sendable {
         /// The key is new: perform the request, then call `finished`.
@@ -60,9 +61,8 @@ package final class IdempotencyStore: Sendable {
         var performed: [Int: Key] = [:]
         /// The last place that was given, and a place that is not after the oldest one in use.
         var (last, first) = (0, 0)
-        /// The bytes of all entries, those in progress included.
+        /// The bytes of the entries of these requests.
         var size = 0
-        var count = 0
 
         mutating func oldest() -> Key? {
             if performed.isEmpty { return nil }
@@ -76,7 +76,8 @@ package final class IdempotencyStore: Sendable {
     private struct State {
         var entries: [Key: Entry] = [:]
         var shares: [String: Share] = [:]
-        var size = 0
+        /// The number of responses, and the bytes of their entries.
+        var (count, size) = (0, 0)
         var nextSweep: Moment?
     }
 
@@ -111,12 +112,7 @@ package final class IdempotencyStore: Sendable {
                 }
                 remove(key, from: &state)
             }
-            let entry = Entry(body: digest, since: now, owner: owner, keySize: key.byteCount)
-            state.entries[key] = entry
-            state.size += entry.size
-            state.shares[owner, default: Share()].size += entry.size
-            state.shares[owner]?.count += 1
-            makeRoom(&state)
+            state.entries[key] = Entry(body: digest, since: now, owner: owner, keySize: key.byteCount)
             return .perform
         }
     }
@@ -125,16 +121,18 @@ package final class IdempotencyStore: Sendable {
     /// request.
     func finished(_ key: Key, with response: Response) {
         state.withLock { state in
-            guard let entry = state.entries[key], entry.response == nil else { return }
+            guard var entry = state.entries[key], entry.response == nil else { return }
             guard Self.isKept(response) else { return remove(key, from: &state) }
-            let size = response.body.count
-            let place = (state.shares[entry.owner]?.last ?? 0) + 1
-            state.entries[key]?.response = response
-            state.entries[key]?.place = place
-            state.size += size
-            state.shares[entry.owner]?.size += size
-            state.shares[entry.owner]?.last = place
-            state.shares[entry.owner]?.performed[place] = key
+            var share = state.shares.removeValue(forKey: entry.owner) ?? Share()
+            share.last += 1
+            entry.response = response
+            entry.place = share.last
+            share.performed[entry.place] = key
+            share.size += entry.size
+            state.shares[entry.owner] = share
+            state.entries[key] = entry
+            state.size += entry.size
+            state.count += 1
             makeRoom(&state)
         }
     }
@@ -148,23 +146,24 @@ package final class IdempotencyStore: Sendable {
 
     /// Drops the oldest responses of the caller that has the most, until the limits hold.
     private func makeRoom(_ state: inout State) {
-        while state.entries.count > maxEntries || state.size > maxBytes {
+        while state.count > maxEntries || state.size > maxBytes {
             let byBytes = state.size > maxBytes
-            let fullest = state.shares.lazy.filter { !$0.value.performed.isEmpty }
-                .max { byBytes ? $0.value.size < $1.value.size : $0.value.count < $1.value.count }?.key
+            let fullest = state.shares.max {
+                byBytes ? $0.value.size < $1.value.size : $0.value.performed.count < $1.value.performed.count
+            }?.key
             guard let fullest, let key = state.shares[fullest]?.oldest() else { return }
             remove(key, from: &state)
         }
     }
 
     private func remove(_ key: Key, from state: inout State) {
-        guard let entry = state.entries.removeValue(forKey: key) else { return }
+        guard let entry = state.entries.removeValue(forKey: key), entry.response != nil else { return }
         state.size -= entry.size
+        state.count -= 1
         guard var share = state.shares.removeValue(forKey: entry.owner) else { return }
         share.size -= entry.size
-        share.count -= 1
         share.performed[entry.place] = nil
-        if share.count > 0 { state.shares[entry.owner] = share }
+        if !share.performed.isEmpty { state.shares[entry.owner] = share }
     }
 
     /// Removes expired responses, once in a second.

@@ -123,8 +123,8 @@ import Testing
         for index in [3, 4] { add(store, keys[index]) }
         let kept = [1, 3, 4].map { word(store.begin(keys[$0], body: [], now: .zero)) }
         #expect(kept == ["replay 201", "replay 201", "replay 201"])
-        // In progress from now on, in the place of the oldest answer.
-        #expect(word(store.begin(keys[2], body: [], now: .zero)) == "perform")
+        // In the place of the oldest answer.
+        add(store, keys[2])
         #expect(word(store.begin(keys[1], body: [], now: .zero)) == "perform")
         #expect(word(store.begin(keys[4], body: [], now: .zero)) == "replay 201")
     }
@@ -156,6 +156,19 @@ import Testing
         }
         #expect(word(store.begin(key, body: [], now: .zero)) == "inProgress")
         store.finished(key, with: Response(status: 201))
+    }
+
+    /// Requests that wait, 1,000 of one caller: with long targets they took the room of all responses.
+    @Test(arguments: [(4, 1 << 20), (1_000, 64 * 1024)])
+    func requestsInProgressDropNoResponses(maxEntries: Int, maxBytes: Int) {
+        let store = IdempotencyStore(maxEntries: maxEntries, maxBytes: maxBytes)
+        add(store, key, of: "alice")
+        let path = String(repeating: "p", count: 16 * 1024)
+        for number in 0..<40 {
+            let key = IdempotencyStore.Key(caller: "bob", path: path, key: "\(number)")
+            #expect(word(store.begin(key, of: "bob", body: [], now: .zero)) == "perform")
+        }
+        #expect(word(store.begin(key, of: "alice", body: [], now: .zero)) == "replay 201")
     }
 
     @Test(arguments: [(4, 1 << 20), (1_000, 64 * 1024)])
