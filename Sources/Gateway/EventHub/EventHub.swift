@@ -98,6 +98,13 @@ package final class EventHub: ChangeSink {
         locked { state in state.topics.state(of: topic).map { ($0, state.topics.numbers.sequence) } }
     }
 
+    /// The numbers of the last events of a topic up to a position, one for each of its logs, as far as this hub knows them; nil for an
+    /// unknown topic.
+    package func lastEvents(of topic: TopicID, through position: UInt64) -> [UInt64]? {
+        let sequence = EventNumber.number(position: position, index: EventNumber.complete)
+        return state.withLock { $0.topics.lastEvents(of: topic, through: sequence) }
+    }
+
     /// Sets a topic to the state that it had in another hub at this hub's present sequence (see `state(of:)`). Its
     /// window begins there. Streams that read it already receive the state as a snapshot.
     package func adopt(_ topic: TopicID, _ changes: [Change]) {

@@ -4,12 +4,12 @@ import Testing
 
 @testable import Replication
 
-/// Members of builds that read different formats. Format 3 has the records of format 2.
+/// Members of builds that read different formats. Format 4 has the records of format 2; the log has no format 3.
 struct FormatTests {
     private let topics = ["a", "b", "c"]
     private static let old = Formats(2, 2)
-    private static let both = Formats(2, 3)
-    private static let new = Formats(3, 3)
+    private static let both = Formats(2, 4)
+    private static let new = Formats(4, 4)
 
     private func hold(_ node: SimulatedNode) {
         for id in topics { node.machine.addReader(id, SimulatedNode.key(id)) }
@@ -41,7 +41,7 @@ struct FormatTests {
     }
 
     private static let clusters: [([Formats], UInt8)] = [
-        ([old, old], 2), ([old, both], 2), ([both, both], 3), ([both, new], 3), ([new, new], 3),
+        ([old, old], 2), ([old, both], 2), ([both, both], 4), ([both, new], 4), ([new, new], 4),
     ]
 
     @Test(arguments: clusters)
@@ -132,7 +132,7 @@ struct FormatTests {
         let epoch = ClusterFrame(kind: .epoch, member: 9, epoch: 7, previous: 0, digest: 0, counter: 0, payload: [1])
         _ = member.arrived(StoredFrame(position: 1, bytes: epoch.bytes), at: start)
         let join = try #require(member.nextFrame(from: &outbox, at: start))
-        #expect(ClusterFrame(join)?.format == 3)
+        #expect(ClusterFrame(join)?.format == 4)
         _ = member.arrived(StoredFrame(position: 2, bytes: join), at: start)
         outbox.open()
         _ = outbox.append(request: .removeInterest(id: "x"))

@@ -54,6 +54,36 @@ struct JoiningTests {
         #expect(cluster.problems.isEmpty, "seed \(seed)")
     }
 
+    /// Nothing happens for longer than the windows of a joining member reach back. The first one reads no frames, the second one
+    /// those by which the first one has joined.
+    @Test
+    func memberThatJoinsKnowsTheLastEventsBeforeItsWindows() {
+        let cluster = cluster(seed: 9, loss: 0)
+        cluster.isQuiet = true
+        prepareStream(on: cluster.nodes[0])
+        cluster.run(.seconds(60))
+        let (told, additions) = (cluster.nodes[0].hub.told, cluster.nodes[0].machine.additions)
+        for _ in 0..<2 {
+            let node = cluster.start()
+            awaitServing(node, cluster)
+            for id in topics {
+                let last = told.last { $0.change.topic == .subscription(SubscriptionID(id)) }?.position ?? 0
+                #expect(last > 0 && node.hub.base >= last && node.hub.lastChanges[id] == last)
+            }
+            #expect(additions.count == 1 && node.machine.additions == additions)
+            cluster.run(.seconds(20))
+        }
+    }
+
+    /// A member of a former version reads no other format.
+    @Test(arguments: [(Formats(2, 2), 2), (Formats(2, 3), 3), (Formats(2, 4), 3)] as [(Formats, UInt8)])
+    func stateHasThePastForMembersThatReadIt(formats: Formats, expected: UInt8) {
+        let cluster = cluster(seed: 8, loss: 0)
+        let state = cluster.nodes[0].machine.state(for: formats, at: cluster.now)
+        #expect(state?.format == expected)
+        #expect((state?.snapshot.past != nil) == (expected == 3))
+    }
+
     /// Each member leaves as soon as the one that replaces the last one serves.
     @Test(arguments: 0..<12 as Range<UInt64>)
     func readersResumeDuringRestartsWithoutPauses(seed: UInt64) {
@@ -75,20 +105,25 @@ struct JoiningTests {
         #expect(cluster.readers.allSatisfy { $0.problems.isEmpty && $0.resumed > 0 }, "seed \(seed)")
     }
 
+    /// The prepared stream "t", which has got a source since it was created.
+    private func prepareStream(on node: SimulatedNode) {
+        for sources in [["s1"], ["s1", "s2"]] as [[SubscriptionID]] {
+            let request = StreamRequest(sources: sources.map { .subscription($0) })
+            let content = StreamDefinition(request: request, shared: [:]).bytes
+            let specification = ResourceSpecification(group: "t", upstream: nil, content: content)
+            _ = node.outbox.append(request: .stream(.prepare(id: "t", specification)))
+        }
+    }
+
     /// A stream gets sources and is removed, both before the member joins.
     @Test
     func memberThatJoinsKeepsNoSourcesOfRemovedStreams() {
         let cluster = cluster(seed: 7, loss: 0)
         let owner = cluster.nodes[0]
         func append(_ record: PreparedStreamRecord) { _ = owner.outbox.append(request: .stream(record)) }
-        func prepare(_ sources: [StreamSource]) {
-            let definition = StreamDefinition(request: StreamRequest(sources: sources), shared: [:])
-            append(.prepare(id: "t", ResourceSpecification(group: "t", upstream: nil, content: definition.bytes)))
-        }
         cluster.run(.seconds(20))
         let position = owner.hub.position
-        prepare([.subscription("s1")])
-        prepare([.subscription("s1"), .subscription("s2")])
+        prepareStream(on: owner)
         cluster.run(.seconds(1))
         #expect(cluster.nodes.allSatisfy { Array($0.machine.additions.keys) == ["t"] })
         append(.remove(id: "t", evenIfOpen: true))
@@ -263,7 +298,7 @@ struct JoiningTests {
             let created = (node.machine.inspections.created ?? "") + (isSame ? "" : "x")
             let log = LogGeneration(created: created, first: 1, last: node.machine.position)
             _ = node.machine.connected(at: cluster.now)
-            let isRequested = node.machine.logInspected(log, at: cluster.now).contains(.requestState(.supported))
+            let isRequested = node.machine.logInspected(log, at: cluster.now).contains(.requestState(Formats(2, 3)))
             #expect(isRequested != isSame)
             let hasState = node.machine.ledger != nil
             #expect(hasState == isSame)

@@ -58,6 +58,8 @@ final class SimulatedCluster {
     private var scheduled: [Scheduled] = []
     private var order = 0
     private var number = 0
+    /// Whether the server sends nothing.
+    var isQuiet = false
     let upstream = SimulatedUpstream()
     /// The violations so far.
     private(set) var problems: [String] = []
@@ -233,8 +235,10 @@ final class SimulatedCluster {
         let end = now + duration
         while now < end {
             now = now + .milliseconds(10)
-            number += 1
-            upstream.send(number)
+            if !isQuiet {
+                number += 1
+                upstream.send(number)
+            }
             for node in nodes where node.isAlive { node.feed() }
             if !isEnginePaused {
                 land()
@@ -324,7 +328,8 @@ final class SimulatedCluster {
             case .apply(let changes, let position):
                 let found = node.hub.apply(changes, at: position)
                 problems += found.map { "\(now.nanoseconds / 1_000_000): node \(node.number): \($0)" }
-            case .beginWindows(let ledger): node.hub.windows = ModelHub.Windows(base: ledger.position)
+            case .beginWindows(let ledger, let last):
+                node.hub.windows = ModelHub.Windows(base: ledger.position, lastChanges: last.compactMapValues(\.first))
             case .extendWindows(let changes, let position): node.hub.windows?.apply(changes, at: position)
             case .restart(let epoch, let position, _, let snapshot, let withWindows):
                 epochs.insert(epoch)
@@ -380,6 +385,8 @@ final class SimulatedCluster {
             guard let state = other.machine.state(for: formats, at: now) else { continue }
             var snapshot = state.snapshot
             snapshot.tables = other.hub.events(of: snapshot.ledger)
+            let lastEvents = other.hub.lastChanges(of: snapshot.start)
+            snapshot.past?.lastEvents = lastEvents
             guard let copy = try? ClusterSnapshot(snapshot.bytes(in: state.format), among: formats) else {
                 problems.append("a snapshot cannot be read")
                 continue

@@ -28,6 +28,8 @@ struct ModelHub {
     var told: [Told] = []
     var tables: [String: Table] = [:]
     var lastNumbers: [String: Int] = [:]
+    /// The positions of the last changes of subscriptions up to `base`, as far as they are known.
+    var lastChanges: [String: UInt64] = [:]
 
     /// Applies a frame's changes; returns the violations.
     mutating func apply(_ changes: [Change], at position: UInt64) -> [String] {
@@ -60,6 +62,7 @@ struct ModelHub {
     /// The events of the windows that are being rebuilt, and the position at which they begin.
     struct Windows {
         let base: UInt64
+        let lastChanges: [String: UInt64]
         var told: [Told] = []
 
         mutating func apply(_ changes: [Change], at position: UInt64) {
@@ -77,6 +80,7 @@ struct ModelHub {
     ) {
         let windows = withWindows ? windows : nil
         self = ModelHub(epoch: epoch, base: windows?.base ?? position, position: position, told: windows?.told ?? [])
+        lastChanges = windows?.lastChanges ?? [:]
         for (id, events) in snapshot?.tables ?? [:] {
             tables[id] = Table(isSubscribed: true)
             for case .update(let update) in events {
@@ -84,6 +88,18 @@ struct ModelHub {
                 lastNumbers[id] = Int(update.values[0] ?? "")
             }
         }
+    }
+
+    /// The position of the last change of each subscription of a ledger up to there.
+    func lastChanges(of ledger: ClusterLedger) -> [String: [UInt64]] {
+        var changes: [String: [UInt64]] = [:]
+        for id in ledger.subscriptions.keys {
+            let last = told.last { told in
+                told.position <= ledger.position && told.change.topic == .subscription(SubscriptionID(id))
+            }
+            changes[id] = [min(ledger.position, last?.position ?? lastChanges[id] ?? base)]
+        }
+        return changes
     }
 
     func events(of ledger: ClusterLedger) -> [String: [SubscriptionEvent]] {

@@ -64,8 +64,8 @@ struct ClusterApplier: Sendable {
         }
     }
 
-    /// Begins to rebuild the windows of recent events, from the state at an earlier position on.
-    mutating func beginWindows(from ledger: ClusterLedger) {
+    /// Begins to rebuild the windows of recent events, from the state at an earlier position on, with the last events up to there.
+    mutating func beginWindows(from ledger: ClusterLedger, _ lastEvents: [String: [UInt64]]) {
         let clients = ledger.clients.sorted { $0.key < $1.key }.map { id, client in
             Change.client(ClientID(id), .added(client.status))
         }
@@ -80,6 +80,7 @@ struct ClusterApplier: Sendable {
             configuration: hub.configuration,
             epoch: Self.name(of: ledger.epoch),
             topics: clients + subscriptions,
+            lastEvents: topics(of: ledger).reduce(into: [:]) { $0[$1.topic] = lastEvents[$1.id] },
             at: ledger.position
         )
     }
@@ -180,6 +181,16 @@ struct ClusterApplier: Sendable {
             if let events, !events.isEmpty { tables[id] = events }
         }
         return tables
+    }
+
+    /// The last events of the topics of a ledger up to its position.
+    func lastEvents(of ledger: ClusterLedger) -> [String: [UInt64]] {
+        topics(of: ledger).reduce(into: [:]) { $0[$1.id] = hub.lastEvents(of: $1.topic, through: ledger.position) }
+    }
+
+    private func topics(of ledger: ClusterLedger) -> [(id: String, topic: TopicID)] {
+        ledger.clients.keys.map { ($0, .client(ClientID($0))) }
+            + ledger.subscriptions.keys.map { ($0, .subscription(SubscriptionID($0))) }
     }
 
     // MARK: - Pool

@@ -164,6 +164,8 @@ extension ClusterNode {
         }
         guard var snapshot = answer?.snapshot, let format = answer?.format else { return }
         snapshot.tables = applier.tables(of: snapshot.ledger)
+        let lastEvents = applier.lastEvents(of: snapshot.start)
+        snapshot.past?.lastEvents = lastEvents
         reply(snapshot.bytes(in: format))
         let spent = clock() - began
         state.withLock { $0.statePace.add(spent) }

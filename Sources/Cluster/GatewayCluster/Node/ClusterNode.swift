@@ -255,7 +255,7 @@ final class ClusterNode: Sendable {
             case .broadcast(let heartbeat): state.withLock { $0.link }?.connection.broadcast(reporting(heartbeat).bytes)
             case .requestState(let formats): requestState(in: formats)
             case .apply(let changes, let position): applier.apply(changes, at: position)
-            case .beginWindows(let ledger): applier.beginWindows(from: ledger)
+            case .beginWindows(let ledger, let lastEvents): applier.beginWindows(from: ledger, lastEvents)
             case .extendWindows(let changes, let position): applier.extendWindows(changes, at: position, now: clock())
             case .restart(let epoch, let position, let kept, let snapshot, let withWindows):
                 let first = withWindows ? snapshot?.earlier?.ledger.position : nil

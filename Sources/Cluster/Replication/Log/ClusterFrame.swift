@@ -85,7 +85,8 @@ extension ClusterFrame {
 /// A member states its formats when it joins. Members write the newest format that all members read, and a frame of another
 /// format has no effect on any of them. A process that shares no format with the members does not join.
 ///
-/// Format 1, without checksums and encryption, was that of version 1.0.0; no build reads it any more.
+/// Format 1, without checksums and encryption, was that of version 1.0.0; no build reads it any more. Format 3 is one of the state for
+/// joining members alone (see `ofState`): no other message has this number.
 package struct Formats: Sendable, Hashable {
     /// The oldest format that is read.
     package let oldest: UInt8
@@ -94,6 +95,13 @@ package struct Formats: Sendable, Hashable {
 
     /// The formats of this build.
     package static let supported = Formats(2, 2)
+
+    /// The first format in which the state for joining members has what is older than the log that they read.
+    static let ofPast: UInt8 = 3
+
+    /// The formats of the state for joining members, of a build with these formats. Members agree on them by the request for the
+    /// state: members of all other builds may have others.
+    package var ofState: Formats { Formats(oldest, max(newest, Self.ofPast)) }
 
     /// The formats from one number to another.
     package init(_ oldest: UInt8, _ newest: UInt8) {

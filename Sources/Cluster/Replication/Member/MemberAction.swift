@@ -17,8 +17,8 @@ package enum MemberAction: Sendable, Equatable {
     case requestState(Formats)
     /// Apply changes to the hub, up to a position.
     case apply([Change], at: UInt64)
-    /// Begin to rebuild the windows of recent events, from the state at an earlier position on.
-    case beginWindows(ClusterLedger)
+    /// Begin to rebuild the windows of recent events, from the state at an earlier position on, with the last events up to there.
+    case beginWindows(ClusterLedger, lastEvents: [String: [UInt64]])
     /// Apply changes up to a position to the windows that are being rebuilt.
     case extendWindows([Change], at: UInt64)
     /// Empty the hub, except for the shared subscriptions with local readers, and continue at a position of an epoch,

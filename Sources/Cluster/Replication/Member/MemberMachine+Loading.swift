@@ -52,7 +52,7 @@ extension MemberMachine {
         if monitor.isReachable(at: now) { loading.requests += 1 }
         loading.nextRequest = now + timings.requestInterval
         phase = .loading(loading)
-        return [.requestState(formats)]
+        return [.requestState(formats.ofState)]
     }
 
     mutating func loadingTimePassed(_ loading: Loading, at now: Moment) -> [MemberAction] {
@@ -112,13 +112,17 @@ extension MemberMachine {
             snapshot.ledger.position <= reader.known, snapshot.ledger.position + 1 >= inspections.first,
             !former.isNewer(than: snapshot.ledger)
         else { return [] }
-        guard let earlier = snapshot.earlier?.ledger, earlier.epoch == snapshot.ledger.epoch,
-            earlier.position < snapshot.ledger.position, earlier.position + 1 >= inspections.first
+        let begin = MemberAction.beginWindows(snapshot.start, lastEvents: snapshot.past?.lastEvents ?? [:])
+        guard let earlier = snapshot.earlier?.ledger else {
+            return [begin] + load(snapshot, withWindows: true, at: now)
+        }
+        guard earlier.epoch == snapshot.ledger.epoch, earlier.position < snapshot.ledger.position,
+            earlier.position + 1 >= inspections.first
         else { return load(snapshot, withWindows: false, at: now) }
         replay = Replay(snapshot: snapshot, ledger: earlier, deadline: now + timings.replay)
         phase = .replaying
         reader.restart(after: earlier.position, known: reader.known)
-        return [.beginWindows(earlier)] + fetchIfBehind(at: now, always: true)
+        return [begin] + fetchIfBehind(at: now, always: true)
     }
 
     // MARK: - Windows of recent events
@@ -170,6 +174,7 @@ extension MemberMachine {
     private mutating func load(_ snapshot: ClusterSnapshot, withWindows: Bool, at now: Moment) -> [MemberAction] {
         ledger = snapshot.ledger
         replay = nil
+        if let past = snapshot.past { additions = past.additions }
         if reader.position != snapshot.ledger.position {
             reader.restart(after: snapshot.ledger.position, known: reader.known)
         }
@@ -199,12 +204,13 @@ extension MemberMachine {
     /// member must not reply, or shares none of the formats.
     package func state(for other: Formats, at now: Moment) -> (snapshot: ClusterSnapshot, format: UInt8)? {
         guard isServing(at: now), isMember, end.isConfirmed, let ledger, let created = inspections.created,
-            let common = ledger.formats?.common(with: other)
+            ledger.formats?.common(with: other) != nil, let common = formats.ofState.common(with: other)
         else { return nil }
         let limit = timings.window * (Self.windowParts - 1) / Self.windowParts
         let earlier = history.oldest(upTo: limit, before: ledger.position, at: now)
         let epochAge = isComplete(at: now) ? nil : reports.age(at: now)
-        let snapshot = ClusterSnapshot(created: created, ledger: ledger, earlier: earlier, epochAge: epochAge)
+        var snapshot = ClusterSnapshot(created: created, ledger: ledger, earlier: earlier, epochAge: epochAge)
+        if common.newest >= Formats.ofPast { snapshot.past = ClusterPast(additions: additions) }
         return (snapshot, common.newest)
     }
 }

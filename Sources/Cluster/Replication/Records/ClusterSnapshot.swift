@@ -15,9 +15,11 @@ package struct ClusterSnapshot: Sendable, Equatable {
     package internal(set) var earlier: EarlierState?
     /// The time since the beginning of the epoch, while members may not have reported their resources again; else nil.
     package internal(set) var epochAge: Duration?
+    /// What is older than the frames that the joining member reads, or than the ledger if the member reads none; nil: not known.
+    package var past: ClusterPast?
 
-    private static let wire = Wire<Self>(
-        Self.init,
+    private static let fields = Wire<Self>(
+        { Self(created: $0, ledger: $1, tables: $2, earlier: $3, epochAge: $4) },
         (\.created, .string),
         (\.ledger, ClusterLedger.wire),
         (\.tables, .dictionary(.subscribed, .list(.subscriptionEvent))),
@@ -27,13 +29,44 @@ package struct ClusterSnapshot: Sendable, Equatable {
 }
 
 extension ClusterSnapshot {
+    /// The state after whose position the windows of the joining member begin.
+    package var start: ClusterLedger { earlier?.ledger ?? ledger }
+
     /// The bytes that a member sends to a joining member, in a format that both read.
-    package func bytes(in format: UInt8) -> [UInt8] { Self.wire.stating(format).bytes(self) }
+    package func bytes(in format: UInt8) -> [UInt8] { [format] + Self.wire(in: format).bytes(self) }
 
     /// Reads a snapshot in one of some formats.
-    package init(_ bytes: [UInt8], among formats: Formats = .supported) throws(CodingError) {
-        self = try Self.wire.stating(among: formats).value(bytes)
+    package init(_ bytes: [UInt8], among formats: Formats = .supported.ofState) throws(CodingError) {
+        guard let format = bytes.first, formats.contains(format) else { throw .malformed }
+        self = try Self.wire(in: format).value(bytes.dropFirst())
     }
+
+    private static func wire(in format: UInt8) -> Wire<Self> {
+        guard format >= Formats.ofPast else { return fields }
+        let past = Wire.optional(ClusterPast.wire)
+        return Wire { bytes, snapshot in
+            fields.write(&bytes, snapshot)
+            past.write(&bytes, snapshot.past)
+        } _: { reader throws(CodingError) in
+            var snapshot = try fields.read(&reader)
+            snapshot.past = try past.read(&reader)
+            return snapshot
+        }
+    }
+}
+
+/// What a joining member cannot read from the log, for streams whose last events are older.
+package struct ClusterPast: Sendable, Equatable {
+    /// For each client and subscription the numbers of the last events (see `EventHub.lastEvents`).
+    package var lastEvents: [String: [UInt64]] = [:]
+    /// The positions at which prepared streams got their last sources.
+    package internal(set) var additions: [String: UInt64] = [:]
+
+    fileprivate static let wire = Wire<Self>(
+        Self.init,
+        (\.lastEvents, .dictionary(.string, .list(.varint))),
+        (\.additions, .dictionary(.string, .varint))
+    )
 }
 
 extension Wire<String> {

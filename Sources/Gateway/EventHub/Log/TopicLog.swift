@@ -112,6 +112,19 @@ struct TopicLog {
         return isCovered ? last : nil
     }
 
+    /// The sequence of the last event up to another sequence, or a later one from which on the log has all events: at most the
+    /// other sequence.
+    func lastSequence(through sequence: UInt64) -> UInt64 {
+        var found = max(forgottenThrough, createdAt)
+        var segment: LogSegment? = head
+        while let present = segment, found < sequence {
+            let count = present.index(after: sequence, in: 0..<present.count)
+            if count > 0 { found = max(found, present[count - 1].sequence) }
+            segment = count == present.count ? present.next : nil
+        }
+        return min(found, sequence)
+    }
+
     // MARK: - Readers
 
     /// Adds a reader of a variant: events are encoded in that variant from now on.

@@ -154,6 +154,36 @@ struct TopicTable: Sendable {
         }
     }
 
+    /// The sequences up to another one after which all events of a topic are known: of a subscription one; of a client those of its
+    /// channels, and that of its released subscriptions. Nil for an unknown topic.
+    func lastEvents(of topic: TopicID, through sequence: UInt64) -> [UInt64]? {
+        switch topic {
+        case .client(let id):
+            guard let client = clients[id] else { return nil }
+            // A subscription with a later event was released later.
+            let released = client.departed.map(\.last).filter { $0 <= sequence }
+            let forgotten = released.reduce(min(client.forgottenThrough, sequence), max)
+            return client.channels.map { $0.log.lastSequence(through: sequence) } + [forgotten]
+        case .subscription(let id):
+            return subscriptions[id].map { [$0.channel.log.lastSequence(through: sequence)] }
+        }
+    }
+
+    /// Sets which events of a topic are not kept, from its `lastEvents` in a hub of the same epoch. There are no events yet, and no
+    /// readers.
+    mutating func setLastEvents(_ last: [UInt64], of topic: TopicID) {
+        let last = last.map { min($0, numbers.sequence) }
+        switch topic {
+        case .client(let id):
+            guard let client = clients[id], last.count == client.channels.count + 1 else { return }
+            for (channel, sequence) in zip(client.channels, last) { channel.forgetEvents(through: sequence) }
+            clients[id]?.forgottenThrough = last[client.channels.count]
+        case .subscription(let id):
+            guard let channel = subscriptions[id]?.channel, last.count == 1 else { return }
+            channel.forgetEvents(through: last[0])
+        }
+    }
+
     /// Replaces the channels of the topics that a rebuilt table has; no stream reads them yet.
     mutating func take(_ rebuilt: TopicTable) {
         var taken: [Int: Channel] = [:]

@@ -18,7 +18,7 @@ private let layout = SubscriptionLayout(itemNames: ["i", "j"], fieldNames: ["a",
     case 3: examine(message) { (try? Wire.responses.value($0)).map(Wire.responses.bytes) }
     case 4: examine(message) { (try? ClusterTicket.wire.value($0)).map(ClusterTicket.wire.bytes) }
     case 5: examine(message) { (try? StreamDefinition($0))?.bytes }
-    case 6: examine(message) { (try? ClusterSnapshot($0))?.bytes(in: Formats.supported.newest) }
+    case 6: examine(message) { (try? ClusterSnapshot($0))?.bytes(in: Formats.supported.ofState.newest) }
     case 7: applyFrames(message)
     default:
         examine(message) { bytes in (try? ClusterRecord.read(bytes[...]) { _ in layout })?.body }

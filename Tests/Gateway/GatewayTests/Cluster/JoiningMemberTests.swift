@@ -55,4 +55,25 @@ import Testing
             }
         }
     }
+
+    /// The member that has joined reads no frames of the log: the state that it takes over is the present one.
+    @Test func streamsOfSilentSourcesResumeOnAMemberThatJoinsMuchLater() async throws {
+        try await ClusterFixture.run(1) { cluster in
+            let first = cluster.members[0]
+            first.node.take(.client("c", .added(.disconnected)))
+            await cluster.settle()
+            let before = lastID(first)
+            report(.connecting, first)
+            await cluster.settle()
+            let last = lastID(first)
+            first.node.take(.client("d", .added(.disconnected)))
+            await cluster.settle()
+            cluster.time.pass(60)
+            await first.catchUp()
+            try await cluster.withAnother { second in
+                let outcomes = try [before, last, lastID(first)].map { try outcome(after: $0, second) }
+                #expect(outcomes == [.gap, .resumed, .resumed])
+            }
+        }
+    }
 }
