@@ -39,7 +39,7 @@ final class Exchange {
     weak var responder: HTTPResponder?
     /// The body so far, until it is passed to the handler.
     var body: [UInt8]
-    /// Bytes reserved for the body in the ledger, until the request is over or its body is discarded.
+    /// Bytes reserved for the body in the ledger, until the request is over, its body is discarded, or the responder holds them.
     var reservedBytes: Int
     /// The caller whose share these bytes count towards; nil: none.
     var bodyCaller: String?
@@ -136,7 +136,7 @@ final class Exchanges {
     func abandon(_ token: UInt64) {
         guard let exchange = take(token - Self.firstToken) else { return }
         exchange.phase = .over
-        exchange.responder?.abandon()
+        exchange.server.abandon(exchange)
         exchange.server.resume(exchange)
     }
 

@@ -81,6 +81,8 @@ package final class HTTPResponder: Sendable {
         var isAbandoned: Bool
         var onAbandonment: (@Sendable () -> Void)?
         var offer: SharedWaitOffer?
+        /// The memory of the body, once the client has left.
+        var body: HeldBody?
     }
 
     private let deliver: @Sendable (LateAnswer) -> Void
@@ -117,6 +119,9 @@ package final class HTTPResponder: Sendable {
     package func share(_ offer: @escaping SharedWaitOffer) {
         state.withLock { if $0.use != .used, !$0.isAbandoned { $0.offer = offer } }
     }
+
+    /// Makes the body of the request count as long as the handler retains the responder, which it does while it needs the body.
+    func hold(_ body: HeldBody) { state.withLock { $0.body = body } }
 
     /// The client closed its connection before the answer.
     package func abandon() {

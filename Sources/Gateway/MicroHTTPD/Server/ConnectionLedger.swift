@@ -167,6 +167,20 @@ final class ConnectionLedger: Sendable {
     }
 }
 
+/// The memory of a request body whose connection has ended: the ledger counts the bytes as long as this object exists.
+final class HeldBody: Sendable {
+    private let ledger: ConnectionLedger
+    private let count: Int
+    private let place: ConnectionPlace
+    private let caller: String?
+
+    init(ledger: ConnectionLedger, count: Int, place: ConnectionPlace, caller: String?) {
+        (self.ledger, self.count, self.place, self.caller) = (ledger, count, place, caller)
+    }
+
+    deinit { ledger.releaseBody(count, on: place, of: caller) }
+}
+
 extension ConnectionLedger.Counts {
     /// Shuts down the oldest silent connection of the reserve, of one address if there is a host; false if there is none.
     fileprivate mutating func displace(from host: String?) -> Bool {

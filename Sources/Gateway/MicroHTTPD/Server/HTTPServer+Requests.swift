@@ -237,6 +237,23 @@ extension HTTPServer {
         return response
     }
 
+    /// The client of a waiting exchange has left. The handler may go on with the request, whose body then still counts.
+    func abandon(_ exchange: Exchange) {
+        guard let responder = exchange.responder else { return }
+        if exchange.reservedBytes > 0 {
+            responder.hold(
+                HeldBody(
+                    ledger: driver.ledger,
+                    count: exchange.reservedBytes,
+                    place: exchange.record.place,
+                    caller: exchange.bodyCaller
+                )
+            )
+            exchange.reservedBytes = 0
+        }
+        responder.abandon()
+    }
+
     /// A late answer to a waiting exchange, from the loop's mailbox.
     func answer(_ exchange: Exchange, _ answer: LateAnswer) {
         guard case .waiting = exchange.phase else { return answer.refuse() }

@@ -147,6 +147,31 @@ import Testing
         #expect(repetition.detail?.hasSuffix("Send the repetition again later.") == true)
     }
 
+    /// The memory of its body counts as long as the responder exists.
+    @Test func aRequestThatGoesOnWithoutItsClientRetainsTheResponder() {
+        let fixture = Fixture()
+        let body = #"{"client":"\#(fixture.makeClient())","mode":"MERGE","items":["a"],"fields":["b"]}"#
+        let headers: HTTPFields = [
+            HTTPField("Content-Type", "application/json"), HTTPField("Prefer", "wait=300"),
+            HTTPField("Idempotency-Key", "k"),
+        ]
+        let path = "/v1/subscriptions"
+        let request = HTTPRequest(method: "POST", rawPath: path, headers: headers, body: Array(body.utf8))
+        weak var remaining: HTTPResponder?
+        do {
+            let responder = HTTPResponder { _ in }
+            remaining = responder
+            guard case .wait = fixture.host.handle(request, responder) else {
+                Issue.record("The request does not wait.")
+                return
+            }
+            responder.abandon()
+        }
+        #expect(remaining != nil)
+        #expect(fixture.services.timers.count == 1)
+        fixture.services.timers.stop()
+    }
+
     @Test func requestsInProgressAreNeverDropped() {
         let store = IdempotencyStore(maxEntries: 2, maxBytes: 1 << 20)
         _ = store.begin(key, body: [], now: .zero)

@@ -1,7 +1,46 @@
+internal import Dispatch
 internal import MicroHTTPD
+internal import Synchronization
 internal import Testing
 
 @Suite struct BodyMemoryTests {
+    /// A request whose handler goes on after the client has left.
+    private final class LongRequest: Sendable {
+        let responder = Mutex<HTTPResponder?>(nil)
+        let hasLost = DispatchSemaphore(value: 0)
+
+        var handler: TestHandler {
+            TestHandler { request, responder in
+                if request.method == "GET" { return .respond(HTTPResponse(status: 200)) }
+                self.responder.withLock { $0 = responder }
+                responder.onAbandonment { self.hasLost.signal() }
+                return .wait
+            }
+        }
+    }
+
+    /// As with an `Idempotency-Key`: each request of a client that left at once had memory that counted nowhere.
+    @Test func aBodyCountsUntilTheHandlerReleasesTheRequestOfAClientThatHasLeft() throws {
+        let request = LongRequest()
+        let server = try TestServer(handler: request.handler)
+        do {
+            let client = try server.client()
+            try client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 300\r\n\r\n")
+            try client.send([UInt8](repeating: UInt8(ascii: "a"), count: 300))
+            while request.responder.withLock({ $0 == nil }) {
+                _ = try server.client().exchange("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            }
+        }
+        request.hasLost.wait()
+        let other = try server.client()
+        repeat {
+            _ = try other.exchange("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        } while server.daemon.figures.connections > 1
+        #expect(server.daemon.figures.bodies.used == 300)
+        request.responder.withLock { $0.take() }?.respond(HTTPResponse(status: 200))
+        #expect(server.daemon.figures.bodies.used == 0)
+    }
+
     /// The first chunk alone exceeds the memory, or the third one does.
     @Test(arguments: [[2_000], [400, 400, 400]])
     func aChunkedBodyBeyondTheBudgetIsRefusedAfterItWasRead(chunks: [Int]) throws {
