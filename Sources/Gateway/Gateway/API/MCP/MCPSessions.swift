@@ -78,7 +78,8 @@ final class MCPSession: Sendable {
 }
 
 /// The sessions of this gateway. A further session of a caller makes room by the end of its session that was used least
-/// recently; no caller ends a session of another one. Callers are distinguished by their credentials, or else by their network.
+/// recently. Without room for any, it ends one of the caller with the most, if these are more than the caller then has: ten
+/// callers could keep all others away. Callers are distinguished by their credentials, or else by their network.
 final class MCPSessions: Sendable {
     /// The most sessions of callers with credentials, and of those without: neither take the room of the others.
     private static let capacity = 1_000
@@ -109,9 +110,13 @@ final class MCPSessions: Sendable {
             let own = kind.filter { $0.value.name == name }
             var leaving: [String] = []
             if own.count >= share {
-                leaving = own.min { $0.value.usedAt < $1.value.usedAt }.map { [$0.key] } ?? []
+                leaving = Self.leastRecent(own)
             } else if kind.count >= Self.capacity {
                 leaving = kind.filter { now - $0.value.usedAt >= Self.idleLifetime }.map(\.key)
+                if leaving.isEmpty {
+                    let most = Dictionary(grouping: kind) { $0.value.name }.values.max { $0.count < $1.count } ?? []
+                    if most.count > own.count + 1 { leaving = Self.leastRecent(most) }
+                }
                 guard !leaving.isEmpty else {
                     throw Problem(.gatewayFull, detail: "The maximum of \(Self.capacity) sessions is reached.")
                 }
@@ -122,6 +127,11 @@ final class MCPSessions: Sendable {
         }
         for entry in removed { entry.session.end() }
         return id
+    }
+
+    /// The id of the session that was used least recently.
+    private static func leastRecent(_ sessions: some Sequence<(key: String, value: Entry)>) -> [String] {
+        sessions.min { $0.value.usedAt < $1.value.usedAt }.map { [$0.key] } ?? []
     }
 
     /// The session of an id, if the caller has made it.

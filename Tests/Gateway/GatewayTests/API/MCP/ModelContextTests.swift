@@ -345,6 +345,22 @@ import Testing
         #expect(sessions.session(other, of: Caller(identity: "bob"), at: .zero) != nil)
     }
 
+    @Test func tenCallersKeepNoOtherOneAway() throws {
+        let sessions = MCPSessions()
+        let owner = Caller(identity: "owner")
+        let single = try sessions.make(for: owner, from: "10.0.0.1", at: .zero)
+        for number in 0..<999 {
+            let caller = Caller(identity: "caller\(number % 10)")
+            _ = try sessions.make(for: caller, from: "10.0.0.1", at: Moment(nanoseconds: 1))
+        }
+        for number in 0..<3 {
+            let other = Caller(identity: "other\(number)")
+            let id = try sessions.make(for: other, from: "10.0.0.1", at: Moment(nanoseconds: 2))
+            #expect(sessions.session(id, of: other, at: .zero) != nil)
+        }
+        #expect(sessions.session(single, of: owner, at: .zero) != nil)
+    }
+
     @Test func callersWithoutCredentialsEndNoSessionsOfOthers() throws {
         let sessions = MCPSessions()
         let alice = Caller(identity: "alice")
