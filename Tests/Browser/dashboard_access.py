@@ -54,6 +54,18 @@ def the_key_is_in_memory_only(key):
     return check
 
 
+def an_address_that_changes_before_the_key_is_there_shows_its_layout(key):
+    def check(page, address):
+        page.call("Page.navigate", url=page.see("location.href") + "#own-1?upstream=demo&items=item1&fields=bid")
+        page.wait("location.hash.startsWith('#own-1')")
+        enter_key(page, key)
+        page.wait(f"{ROWS}.length", lambda count: count == 1)
+        page.wait(STATUS, lambda word: word == "Connected")
+
+    check.__name__ = "an_address_that_changes_before_the_key_is_there_shows_its_layout"
+    return check
+
+
 def main(binary):
     lines = subprocess.run([binary, "key"], capture_output=True, text=True, check=True).stdout.split()
     key, digest = lines[1], lines[3]
@@ -62,7 +74,7 @@ def main(binary):
         with opened(address + "/") as page:
             run(page, address, [
                 a_key_is_asked_for, a_wrong_key_is_refused, the_key_is_sent_as_a_header(key),
-                the_key_is_in_memory_only(key),
+                the_key_is_in_memory_only(key), an_address_that_changes_before_the_key_is_there_shows_its_layout(key),
             ])
     print("dashboard: keys")
 

@@ -20,6 +20,22 @@ LEGEND = "[...document.querySelectorAll('.panel:not([hidden]) .legend li')].map(
 SHOWN = "[...document.querySelectorAll('%s')].filter((element) => element.checkVisibility()).map((element) => element.textContent)"
 
 
+OWN = "[...document.querySelectorAll('[role=tab][id^=tab-own]')]"
+
+
+def long_link(key="own-1", *fields):
+    """A layout of 30 items, in subscriptions of one field each."""
+    texts = [f"upstream=demo&mode=MERGE&items=item{number + 1}&fields={field}" for number in range(30) for field in fields or ("bid", "ask")]
+    return f"/#{key}?{urllib.parse.urlencode([('open', text) for text in texts])}"
+
+
+def submit(page, items, fields):
+    """Opens a subscription by the form."""
+    page.see(f"""(() => {{ const form = document.getElementById('subscribe-form'), names = form.elements;
+        names.items.value = {json.dumps(items)}; names.fields.value = {json.dumps(fields)}; form.requestSubmit(); }})()""")
+    page.wait(f"{ROWS}.length === 1")
+
+
 def a_feed_opens_with_a_click(page, address):
     page.wait(STATUS, lambda word: word == "Connected")
     page.click("#tab-feeds")
@@ -88,15 +104,56 @@ def rows_lead_to_the_next(page, address):
 
 def a_link_to_a_row_keeps_a_long_layout(page, address):
     """Long lists of subscriptions are in the fragment, which the link replaces."""
-    texts = [f"upstream=demo&mode=MERGE&items=item{number % 30 + 1}&fields={field}" for number in range(30) for field in ("bid", "ask")]
-    page.go(f"{address}/#own-1?{urllib.parse.urlencode([('open', text) for text in texts])}")
-    page.wait("document.querySelectorAll('[role=tab][id^=tab-own]').length", lambda count: count == len(texts))
+    page.go(address + long_link())
+    page.wait(f"{OWN}.length", lambda count: count == 60)
     page.wait(STATUS, lambda word: word == "Connected")
     page.click("#tab-gateway")
     page.click("#panel-gateway tr[data-stream] .row-link")
     place = page.wait("document.activeElement.id.startsWith('row-s') && location.hash")
-    if not place.startswith("#gateway/") or place.count("open=") != len(texts):
+    if not place.startswith("#gateway/") or place.count("open=") != 60:
         raise RuntimeError(f"another layout: {place[:200]}")
+
+
+def a_link_in_an_open_page_shows_its_layout(page, address):
+    """A long list of subscriptions is in the fragment: the browser loads no other page. The second link has two that are open."""
+    page.go(address + "/#quotes")
+    page.see("location.reload()")
+    page.wait(f"{ROWS}.length === 12 && {OWN}.length === 0")
+    for link, count in ((long_link(), 60), (long_link("own-62", "ask", "min", "max"), 120)):
+        page.call("Page.navigate", url=address + link)
+        page.wait(f"{OWN}.length", lambda found: found == count)
+    page.wait(f"{OWN}.find((tab) => tab.ariaSelected === 'true')?.textContent", lambda title: title == "item21")
+    page.wait(f"{ROWS}[0]?.querySelector('td[data-field=min]') !== null")
+
+
+def an_equal_subscription_is_opened_once(page, address):
+    page.go(address + "/#feeds")
+    page.see("location.reload()")
+    page.wait(f"{OWN}.length === 0 && document.querySelectorAll('.feed').length === 3")
+    for _ in range(2):
+        submit(page, "item20", "bid")
+        page.click("#tab-feeds")
+        page.click(".feed button")
+        page.wait(f"{ROWS}.length", lambda count: count == 30)
+    if page.see(f"{OWN}.map(({{ textContent }}) => textContent).join()") != "item20,Quotes":
+        raise RuntimeError("a subscription is open twice")
+
+
+def the_address_names_the_subscription_also_after_the_end_of_another_one(page, address):
+    """The list in the address of an earlier tab has more subscriptions than the page."""
+    for item in ("item21", "item22"):
+        submit(page, item, "bid")
+    page.click(".panel:not([hidden]) .card-head button")
+    page.wait(f"{OWN}.length", lambda count: count == 3)
+    page.click("#tab-own-1")
+    page.click(".panel:not([hidden]) .card-head button")
+    page.wait(f"{OWN}.length", lambda count: count == 2)
+    page.see("history.go(-3)")
+    page.wait("location.hash === '#own-4'")
+    page.wait(f"{ROWS}[0]?.cells[0].textContent", lambda name: name == "item22")
+    page.see("history.back()")
+    page.wait("location.hash === '#own-3'")
+    page.wait(f"{ROWS}[0]?.cells[0].textContent", lambda name: name == "item21")
 
 
 def a_subscription_is_ended(page, address):
@@ -171,6 +228,8 @@ CHECKS = [
     a_feed_opens_with_a_click, the_address_shows_the_same_again, back_and_forward_move_among_the_tabs,
     a_chart_has_several_lines_with_the_decimals_of_the_data, rows_lead_to_the_next, a_subscription_is_ended, a_recovery_stays_visible,
     members_are_shown_with_role_and_lag, a_printed_page_has_all_rows_on_white_paper, a_link_to_a_row_keeps_a_long_layout,
+    a_link_in_an_open_page_shows_its_layout, an_equal_subscription_is_opened_once,
+    the_address_names_the_subscription_also_after_the_end_of_another_one,
 ]
 
 

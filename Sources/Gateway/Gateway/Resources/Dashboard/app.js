@@ -12,7 +12,7 @@ import { Metrics } from "/assets/metrics.js";
 import { Overview } from "/assets/overview.js";
 import { FeedPanel } from "/assets/panel.js";
 import { Picture } from "/assets/picture.js";
-import { presets } from "/assets/presets.js";
+import { presets, textOf } from "/assets/presets.js";
 import { RecoveryTimeline } from "/assets/recovery.js";
 import { rights } from "/assets/rights.js";
 import { Sessions } from "/assets/sessions.js";
@@ -53,7 +53,7 @@ class Dashboard {
     this.#tabs.add("gateway", "Gateway", byId("panel-gateway"));
     this.#tabs.add("events", "Events", byId("panel-events"));
     this.#tabs.addEventListener("select", ({ detail }) => this.#selected(detail.key, detail.isByUser));
-    addEventListener("popstate", () => this.#route());
+    addEventListener("popstate", () => { if (this.#isStarted) this.#route(); });
     // The fragment of the address names the tab.
     document.querySelector(".skip").addEventListener("click", (event) => {
       event.preventDefault();
@@ -96,9 +96,7 @@ class Dashboard {
     this.#streamState = { state: "idle", reason: null, retryAt: null };
     this.#form.setUpstreams(upstreams);
     for (const { key, title, spec, ...options } of presets(upstreams)) this.#add(new Feed(key, title, spec, options));
-    const { specs, chart } = layoutOf(location);
-    for (const spec of specs) this.#addOwn(spec);
-    this.#route(chart);
+    this.#route();
     this.#metrics.start();
     setInterval(() => this.#drawState(), tick);
   }
@@ -118,19 +116,18 @@ class Dashboard {
   }
 
   /** Opens a subscription in a tab of its own, unless it has one. */
-  #open(spec, title) {
-    const text = JSON.stringify(spec);
-    const present = this.#own.find(({ feed }) => JSON.stringify(feed.spec) === text);
-    this.#tabs.select(present?.feed.key ?? this.#addOwn(spec, title), true);
-  }
+  #open(spec, title) { this.#tabs.select(this.#keyOf(spec, title), true); }
 
   get #own() { return [...this.#panels.values()].filter(({ feed }) => feed.options.isOwn); }
 
-  #addOwn(spec, wanted) {
+  /** The tab of an own subscription, which is added if there is none. */
+  #keyOf(spec, wanted) {
+    const text = textOf(spec), present = this.#own.find(({ feed }) => feed.options.text === text);
+    if (present) return present.feed.key;
     this.#ownSerial += 1;
     const items = wanted ?? spec.items?.join(", ") ?? spec.itemGroup ?? "";
     const title = items.length > 24 ? `${items.slice(0, 23)}…` : items;
-    return this.#add(new Feed(`own-${this.#ownSerial}`, title || "Own", { mode: "MERGE", ...spec }, { isOwn: true }));
+    return this.#add(new Feed(`own-${this.#ownSerial}`, title || "Own", { mode: "MERGE", ...spec }, { isOwn: true, text }));
   }
 
   #remove(feed) {
@@ -157,11 +154,12 @@ class Dashboard {
     return urlOf({ specs: own.map(({ spec }) => spec), key, row, chart: this.#panel?.charted ?? [] });
   }
 
-  /** Shows what the URL names: after a load, a click on a link, Back and Forward. */
-  #route(chart = []) {
-    const { key, row } = layoutOf(location);
-    const place = Number(key?.match(/^own-(\d+)$/)?.[1]);
-    const asked = place ? this.#own[place - 1]?.feed.key : key;
+  /** Shows what the URL names: after a load, a click on a link, a change of its fragment, Back and Forward. */
+  #route() {
+    const { specs, key, row, chart } = layoutOf(location);
+    const own = specs.map((spec) => this.#keyOf(spec));
+    const place = key?.match(/^own-(\d+)$/)?.[1];
+    const asked = place ? own[place - 1] : key;
     const first = this.#tabs.has(asked) ? asked : this.#tabs.keys.find((other) => this.#panels.has(other)) ?? "feeds";
     if (chart.length && this.#panels.has(first)) this.#panels.get(first).feed.options.charts = chart;
     this.#tabs.select(first);

@@ -86,3 +86,6 @@ export const parametersOf = (spec) => Object.entries(spec).flatMap(([name, value
 
 /** The same as the query of a URL. */
 export const queryOf = (spec) => new URLSearchParams(parametersOf(spec)).toString().replaceAll("%2C", ",");
+
+/** The text of a subscription: that of an equal one, also where an address has given it, as texts in an order of its own. */
+export const textOf = (spec) => queryOf(specOf(new URLSearchParams(queryOf({ mode: "MERGE", ...spec }))));
