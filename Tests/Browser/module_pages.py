@@ -356,6 +356,14 @@ CHECKS = [
         if (proxied.spec.items.join() !== "a") return proxied.spec.items.join();
     """),
     # As in a browser that blocks all cookies.
+    trial("lists_are_texts_with_commas_and_spaces", """
+        fake.refuse = ({ method, data }) => { if (method === "POST") window.sent = data.sources; };
+        start({}, { state() {} });
+        gateway.subscribe({ upstream: "demo", items: "\\n  b,\\n  c\\n", fields: "n, m", commandSecondLevelFields: "o ,p" });
+        await until(() => window.sent?.length === 2);
+        const found = JSON.stringify([sent[1].items, sent[1].fields, sent[1].commandSecondLevelFields]);
+        if (found !== '[["b","c"],["n","m"],["o","p"]]') return found;
+    """),
     trial("a_page_without_storage_has_a_stream_of_its_own", """
         for (const name of ["query", "request"]) LockManager.prototype[name] = async () => { throw new DOMException("denied", "SecurityError"); };
         window.SharedWorker = window.BroadcastChannel = class { constructor() { throw new DOMException("denied", "SecurityError"); } };

@@ -9,7 +9,7 @@ export type Fields = Record<string, string | null | undefined>;
 /** The rows of feeds by the feeds' names; empty unless an application or /assets/feeds.d.ts adds some. */
 export interface Feeds {}
 
-/** A subscription: a source of `PATCH /v1/streams/{id}`. Lists may be written as texts with commas. */
+/** A subscription: a source of `PATCH /v1/streams/{id}`. Lists may be written as texts with commas, also with space around the names. */
 export interface SubscriptionSpec {
   /** Needed where the gateway has several upstreams without a default. */
   upstream?: string;

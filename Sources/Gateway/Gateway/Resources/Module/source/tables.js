@@ -41,17 +41,14 @@ export class MergeTable extends Table {
 
   update(data) {
     const id = place(data);
-    if (!this.rows.has(id)) this.#positions.set(id, [data.item, data.itemPos]);
+    if (!this.rows.has(id)) this.#positions.set(id, { item: data.item, itemPos: data.itemPos });
     this.rows.set(id, { ...this.rows.get(id), ...data.fields });
   }
 
   clear(id) { if (id === undefined) this.rows.clear(); else this.rows.delete(id); }
 
   * snapshot() {
-    for (const [id, fields] of this.rows) {
-      const [item, itemPos] = this.#positions.get(id);
-      yield { item, itemPos, snapshot: true, fields };
-    }
+    for (const [id, fields] of this.rows) yield { ...this.#positions.get(id), snapshot: true, fields };
   }
 }
 
@@ -67,7 +64,7 @@ export class CommandTable extends Table {
     let rows = this.items.get(id);
     if (!rows) {
       this.items.set(id, rows = new Map());
-      this.#positions.set(id, [data.item, data.itemPos]);
+      this.#positions.set(id, { item: data.item, itemPos: data.itemPos });
     }
     if (data.command === "DELETE") rows.delete(data.key);
     else rows.set(data.key, { ...rows.get(data.key), ...data.fields });
@@ -77,8 +74,7 @@ export class CommandTable extends Table {
 
   * snapshot() {
     for (const [id, rows] of this.items) {
-      const [item, itemPos] = this.#positions.get(id);
-      for (const [key, fields] of rows) yield { item, itemPos, snapshot: true, key, command: "ADD", fields };
+      for (const [key, fields] of rows) yield { ...this.#positions.get(id), snapshot: true, key, command: "ADD", fields };
     }
   }
 }
@@ -151,7 +147,7 @@ export function normal(spec) {
   for (const name of Object.keys(spec).sort()) {
     const value = spec[name];
     if (value !== undefined && value !== null) {
-      result[name] = (lists.test(name) && value.split?.(",")) || value;
+      result[name] = (lists.test(name) && value.match?.(/[^\s,]+/g)) || value;
     }
   }
   return result;
