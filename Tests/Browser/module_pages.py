@@ -364,6 +364,15 @@ CHECKS = [
         const found = JSON.stringify([sent[1].items, sent[1].fields, sent[1].commandSecondLevelFields]);
         if (found !== '[["b","c"],["n","m"],["o","p"]]') return found;
     """),
+    trial("a_source_with_several_mistakes_tells_the_first_one", """
+        const errors = [["items", "An item name is expected."], ["fields", "It needs an item."]]
+            .map(([name, detail]) => ({ pointer: `/sources/1/${name}/0`, code: "invalid-value", detail }));
+        fake.refuse = ({ data }) => data?.sources?.length > 1 && fake.json(422, { code: "invalid-value", errors });
+        start();
+        const other = gateway.subscribe({ ...quotes, items: ["x"] });
+        await until(() => other.state.state === "refused" && handle.state.state === "open");
+        if (other.state.reason !== "An item name is expected.") return other.state.reason;
+    """),
     trial("a_page_without_storage_has_a_stream_of_its_own", """
         for (const name of ["query", "request"]) LockManager.prototype[name] = async () => { throw new DOMException("denied", "SecurityError"); };
         window.SharedWorker = window.BroadcastChannel = class { constructor() { throw new DOMException("denied", "SecurityError"); } };

@@ -507,7 +507,7 @@ class Hub {
       const named = new Map();
       for (const { pointer, detail } of problem.errors ?? []) {
         const entry = entries[pointer?.match(/^\/\w+\/(\d+)/)?.[1]];
-        if (entry) named.set(entry, { ...problem, detail });
+        if (entry && !named.has(entry)) named.set(entry, { ...problem, detail });
       }
       if (entries.length === 1) named.set(entries[0], problem);
       for (const [entry, refusal] of named) this.#refuse(entry, refusal, "problem");
