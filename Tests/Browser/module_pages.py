@@ -740,6 +740,33 @@ CHECKS = [
         for (const element of document.body.children) element.hidden = false;
         if (![...document.body.children].every((element) => element.checkVisibility())) return "hidden for good";
     """),
+    trial("elements_that_are_moved_or_have_another_caption_keep_their_rows", """
+        const { LsElement } = await import("/gateway-elements.js");
+        start();
+        let made = 0;
+        LsElement.connection = () => ({ subscribe: (...all) => {
+            made += 1;
+            return window.own = gateway.subscribe(...all);
+        } });
+        document.body.innerHTML = '<main></main><ls-table items="b" fields="n" caption="A" gateway="x"></ls-table>';
+        const [main, table] = document.body.children, { shadowRoot } = table;
+        await until(() => fake.requests.some(({ path }) => path.endsWith("/events")));
+        fake.update(2, { n: "7" });
+        await until(() => shadowRoot.querySelector("td"));
+        const cell = shadowRoot.querySelector("td");
+        for (const change of [() => table.setAttribute("caption", "B"), () => table.setAttribute("items", "b"), () => main.append(table)]) {
+            change();
+            for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame);
+            if (made !== 1 || !cell.isConnected) return `${made} subscriptions after ${change}`;
+        }
+        if (shadowRoot.querySelector("caption").textContent !== "B") return "another caption";
+        const first = own;
+        table.setAttribute("items", "c");
+        await until(() => made === 2);
+        if (!first.isClosed) return "the former subscription is open";
+        table.remove();
+        await until(() => own.isClosed);
+    """),
     trial("a_table_announces_a_state_once", """
         await import("/gateway-elements.js");
         const table = document.createElement("ls-table");

@@ -63,6 +63,8 @@ export const LsElement = defined ? Object.getPrototypeOf(defined) : class LsElem
   static get observedAttributes() { return [...members, "gateway", "item", "field", "caption", "bound"]; }
 
   #handle = null;
+  /** What the handle is of. */
+  #source = "";
   #frame = 0;
   #isDue = false;
 
@@ -78,24 +80,29 @@ export const LsElement = defined ? Object.getPrototypeOf(defined) : class LsElem
   }
 
   connectedCallback() { this.attributeChangedCallback(); }
-  disconnectedCallback() { this.#end(); }
+  disconnectedCallback() { this.attributeChangedCallback(); }
 
   attributeChangedCallback() {
-    if (!this.isConnected || this.#isDue) return;
-    // Once for all attributes that change together, and after the module that imports this one has set `connection`.
+    if (this.#isDue) return;
+    // Once for all that changes together, also for an element that is moved, and after the module that imports this one has set `connection`.
     this.#isDue = true;
     queueMicrotask(() => {
       this.#isDue = false;
       if (this.isConnected) this.#follow();
+      else this.#end();
     });
   }
 
   #follow() {
-    this.#end();
-    const url = this.getAttribute("gateway") ?? home;
-    if (!gateways.has(url)) gateways.set(url, LsElement.connection(url));
+    const url = this.getAttribute("gateway") ?? home, { spec } = this, bound = Number(this.getAttribute("bound")) || undefined;
+    const source = JSON.stringify([url, spec, bound]);
     const draw = () => { this.#frame ||= requestAnimationFrame(() => { this.#frame = 0; if (this.#handle) this.draw(this.#handle); }); };
-    this.#handle = gateways.get(url).subscribe(this.spec, { change: draw, state: draw, bound: Number(this.getAttribute("bound")) || undefined });
+    if (!this.#handle || this.#source !== source) {
+      this.#end();
+      if (!gateways.has(url)) gateways.set(url, LsElement.connection(url));
+      this.#handle = gateways.get(url).subscribe(spec, { change: draw, state: draw, bound });
+      this.#source = source;
+    }
     draw();
   }
 
