@@ -224,7 +224,7 @@ export interface Gateway {
   close(): void;
 }
 
-/** The gateway refused a request, or did not answer (status 0). */
+/** The gateway refused a request, or did not answer (status 0), as it seems to a page whose origin `cors.origins` lacks. */
 export class GatewayError extends Error {
   readonly status: number;
   readonly problem: Problem;
