@@ -460,6 +460,23 @@ CHECKS = [
         await until(() => panel().classList.contains("stale") && /values are old: last update 2. s ago/.test(panel().textContent));
         if (panel().textContent.includes("7.2")) return "the value is not held";
     """),
+    trial("a_subscription_that_is_ended_reduces_no_held_values", READING + """
+        const pause = document.getElementById("pause"), form = document.getElementById("subscribe-form");
+        await until(() => badge.dataset.word === "connected");
+        form.elements.items.value = "a";
+        form.elements.fields.value = "n";
+        form.requestSubmit();
+        await until(() => fake.serial === 2);
+        for (const n of ["1", "2", "3"]) fake.update(2, { n });
+        await until(() => document.querySelector(".panel:not([hidden])").textContent.includes("3"));
+        pause.click();
+        fake.update(1, { last_price: "7.2" });
+        await until(() => pause.textContent === "Resume (1 held)");
+        document.querySelector(".panel:not([hidden]) .card-head button").click();
+        await until(() => !document.querySelector("[id^=tab-own]"));
+        fake.update(1, { last_price: "7.3" });
+        await until(() => pause.textContent === "Resume (2 held)");
+    """),
     # As over a connection that is lost without a sign: the dashboard was connected, and told afterwards that a new stream began.
     trial("a_stream_without_a_byte_is_stale", READING + """
         await until(() => badge.dataset.word === "connected");

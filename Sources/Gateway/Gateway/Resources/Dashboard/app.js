@@ -42,6 +42,8 @@ class Dashboard {
   #form = new SubscribeForm((spec) => this.#open(spec));
   #isPaused = false;
   #heldFrom = 0;
+  /** The updates of the subscriptions that were removed. */
+  #past = 0;
   #isStarted = false;
   /** The next attempt to start. */
   #starting = 0;
@@ -135,6 +137,7 @@ class Dashboard {
     this.#panels.delete(feed.key);
     this.#tabs.remove(feed.key);
     this.stream.leave(feed);
+    this.#past += feed.updates;
     this.#log.add("page", `${feed.title}: removed from the stream.`);
   }
 
@@ -210,7 +213,7 @@ class Dashboard {
   }
 
   #updates() {
-    let total = 0;
+    let total = this.#past;
     for (const { feed } of this.#panels.values()) total += feed.updates;
     return total;
   }
