@@ -35,6 +35,8 @@ final class BenchLedger {
         var closed = 0
     }
 
+    /// The number of streams that have ended before the benchmark, by the reason.
+    private(set) var closures: [String: Int] = [:]
     private(set) var progress: [Progress] = []
     private(set) var delays = DelayHistogram()
     var counts = Counts()
@@ -92,8 +94,9 @@ final class BenchLedger {
         progress[stream] = Progress()
     }
 
-    func streamClosed(_ stream: Int) {
+    func streamClosed(_ stream: Int, reason: String) {
         counts.closed += 1
+        closures[reason, default: 0] += 1
         progress[stream].isClosed = true
     }
 

@@ -7,6 +7,8 @@ struct BenchReport: Sendable {
     let streams: Int
     /// The number of streams that did not open, by the reason.
     let refusals: [String: Int]
+    /// The number of streams that opened and did not stay open, by the reason.
+    let closures: [String: Int]
     let seconds: Double
     /// The counts since the start; the counts of faults, since the first stream.
     let counts: BenchLedger.Counts
@@ -33,7 +35,7 @@ struct BenchReport: Sendable {
         self.counts = counts
         (holes, stale) = ledger.losses(at: now)
         streams = connections.open.count
-        refusals = connections.refusals
+        (refusals, closures) = (connections.refusals, ledger.closures)
         seconds = max(0.001, Double((now - start).nanoseconds) / 1e9)
         lacksTimes = ledger.lacksTimes
         delays = [
@@ -66,17 +68,17 @@ struct BenchReport: Sendable {
         ]
     }
 
-    /// One line of JSON, delays in milliseconds, refusals by reason.
+    /// One line of JSON, delays in milliseconds, refusals and closures by reason.
     var json: String {
         "{" + figures.map { "\"\($0.name)\":\(Self.text($0.value, isCount: $0.isCount))" }.joined(separator: ",")
-            + ",\"refusals\":\(reasons)}\n"
+            + ",\"closures\":\(Self.object(closures)),\"refusals\":\(Self.object(refusals))}\n"
     }
 
-    /// The number of refused streams for each reason, as an object.
-    private var reasons: String {
+    /// The number of streams for each reason, as an object.
+    private static func object(_ reasons: [String: Int]) -> String {
         var json = JSONBytes()
         json.beginObject()
-        for (reason, streams) in refusals.sorted(by: { $0.key < $1.key }) {
+        for (reason, streams) in reasons.sorted(by: { $0.key < $1.key }) {
             json.key(reason)
             json.number(streams)
         }
@@ -85,7 +87,8 @@ struct BenchReport: Sendable {
     }
 
     var table: String {
-        let refused = refusals.sorted { $0.key < $1.key }.map { ", \($0.value) × \($0.key.printable)" }.joined()
+        let refused = Self.list(refusals).map { ", " + $0 }.joined()
+        let closed = Self.list(closures).map { "closed    \($0)\n" }.joined()
         let rate = Self.text(eventsPerSecond, isCount: true)
         let size = Self.text(bytesPerEvent, isCount: false)
         let times = delays.map { Self.text($0, isCount: false) }
@@ -96,8 +99,12 @@ struct BenchReport: Sendable {
             order     \(holes) holes, \(counts.doubled) doubled, \(counts.outOfOrder) out of order, \
             \(counts.conflated) conflated, \(counts.gaps) gaps
             stale     \(stale) streams
-
+            \(closed)
             """
+    }
+
+    private static func list(_ reasons: [String: Int]) -> [String] {
+        reasons.sorted { $0.key < $1.key }.map { "\($0.value) × \($0.key.printable)" }
     }
 
     private static func text(_ value: Double, isCount: Bool) -> String {

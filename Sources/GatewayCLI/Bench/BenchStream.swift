@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
+internal import JSONText
 internal import NIOCore
 internal import NIOHTTP1
 
@@ -25,6 +26,8 @@ final class BenchStream: ChannelInboundHandler {
     private var hasId = false
     private var name = ""
     private var isGap = false
+    /// Why the server ends the stream; nil until it has said so.
+    private var closingReason: String?
 
     init(
         _ request: HTTPRequestHead,
@@ -67,7 +70,7 @@ final class BenchStream: ChannelInboundHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         opened.fail(status.map(refusal) ?? ChannelError.eof)
-        if let number { ledger.streamClosed(number) }
+        if let number { ledger.streamClosed(number, reason: closingReason ?? "the connection ended") }
     }
 
     /// The title and detail of the problem that came in place of a stream.
@@ -111,9 +114,16 @@ final class BenchStream: ChannelInboundHandler {
         let isStream = name == "stream"
         isGap = isStream && data.number(after: "\"resume\":\"gap\"") != nil
         guard !isStream else { return }
+        if name == "subscription-error" || name == "closing" { readReason(data) }
         event.isSnapshot = data.number(after: "\"snapshot\":true") != nil
         event.updates = max(1, Int(data.number(after: "\"conflated\":") ?? 1))
         event.madeAt = timestampKey.flatMap { data.number(after: $0) }
+    }
+
+    /// The detail of a refused subscription says more than the reason of the event after it.
+    private func readReason(_ data: UnsafeRawBufferPointer) {
+        let content = try? JSONValue(parsing: String(decoding: data, as: UTF8.self))
+        closingReason = content?["detail"]?.string ?? closingReason ?? content?["reason"]?.string
     }
 
     private func dispatch(at now: NIODeadline) {

@@ -88,10 +88,11 @@ import Testing
     @Test func aClosedStreamIsNotStale() {
         let ledger = BenchLedger()
         let streams = [ledger.add(), ledger.add()]
-        ledger.streamClosed(streams[1])
+        ledger.streamClosed(streams[1], reason: "shutdown")
         receive(.init(position: 1), ledger, streams[0])
         #expect(ledger.losses(at: .uptimeNanoseconds(2_000_000_000)).stale == 0)
         #expect(ledger.counts.closed == 1)
+        #expect(ledger.closures == ["shutdown": 1])
     }
 
     @Test func afterAGapNothingBeforeIsMissing() {

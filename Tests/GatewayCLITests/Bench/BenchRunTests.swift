@@ -6,7 +6,11 @@ import Testing
 
 /// The connections of a benchmark.
 @Suite(.timeLimit(.minutes(1))) struct BenchRunTests {
-    private func run(_ address: String, seconds: Int = 1) throws -> BenchRun {
+    private func run(
+        _ address: String,
+        seconds: Int = 1,
+        until interruption: @escaping @Sendable () async -> Void = {}
+    ) throws -> BenchRun {
         let url = try #require(URL(string: address))
         return BenchRun(
             url: url,
@@ -14,7 +18,7 @@ import Testing
             seconds: seconds,
             timestampField: nil,
             credential: nil,
-            interruption: {}
+            interruption: interruption
         )
     }
 
@@ -59,7 +63,13 @@ import Testing
     }
 
     /// Responds to the first request on the listener, and waits until the client closes the connection.
-    private func respond(on listener: Int32, status: String = "200 OK", contentType: String, body: String = "") {
+    private func respond(
+        on listener: Int32,
+        status: String = "200 OK",
+        contentType: String,
+        body: String = "",
+        closed: @escaping @Sendable () -> Void = {}
+    ) {
         Thread.detachNewThread {
             let connection = accept(listener, nil, nil)
             var buffer = [UInt8](repeating: 0, count: 4096)
@@ -71,6 +81,7 @@ import Testing
             while read(connection, &buffer, buffer.count) > 0 {}
             close(connection)
             close(listener)
+            closed()
         }
     }
 
@@ -80,6 +91,22 @@ import Testing
         // An hour is longer than the time limit of the suite.
         let report = try await run("http://127.0.0.1:\(port)/v1/stream", seconds: 3_600).report()
         #expect(report.streams == 1 && report.isCorrect)
+    }
+
+    /// The report had the number of closed streams alone, as for an item that does not exist.
+    @Test func aStreamThatIsClosedIsReportedWithTheReason() async throws {
+        let (listener, port) = try makeListener()
+        let (closures, continuation) = AsyncStream.makeStream(of: Void.self)
+        let error = #"{"code":21,"detail":"There is no \u001b[1mitem."}"#
+        let closing = #"{"reason":"refused"}"#
+        let events = "event: subscription-error\ndata: \(error)\n\nevent: closing\ndata: \(closing)\n\n"
+        respond(on: listener, contentType: "text/event-stream", body: events) { continuation.finish() }
+        let address = "http://127.0.0.1:\(port)/v1/stream"
+        let report = try await run(address, seconds: 3_600) { for await _ in closures {} }.report()
+        #expect(report.closures == ["There is no \u{1B}[1mitem.": 1])
+        #expect(report.table.hasSuffix("closed    1 × There is no \u{FFFD}[1mitem.\n"))
+        #expect(report.json.contains(#","closures":{"There is no \u001b[1mitem.":1},"#))
+        #expect(!report.isCorrect)
     }
 
     @Test func aResponseOfAnotherTypeIsRefused() async throws {
