@@ -211,6 +211,8 @@ def monitoring_names_metrics_that_exist(address, binary):
     # A caller can make a client for an address where nothing listens.
     down = next(rule["expr"] for rule in rules if rule["alert"] == "GatewayUpstreamDown")
     expect('upstream!="(address)"' in down, f"clients by address in {down}")
+    for name in re.findall(r"`(lightstreamer_gateway_\w+)`", (TESTS.parent / "SECURITY.md").read_text()):
+        expect(any(name in rule["expr"] for rule in rules), f"SECURITY.md tells of rules for {name}")
     if promtool := server("promtool"):
         run(promtool, "check", "rules", EXAMPLES / "monitoring/alerts.yaml")
         first_refusal_is_an_alert(promtool)
