@@ -101,7 +101,9 @@ package final class HTTPHost: HTTPHandler {
         let request = HTTPRequest(method: "", rawPath: "", headers: headers)
         let id = RequestIdentity.id(of: request)
         requests.record(route: nil, method: nil, status: refusal.status, problem: problem.code, from: now, to: now)
-        logger.debug("request refused", metadata: ["request": "\(id)", "status": .stringConvertible(refusal.status)])
+        let status: Logger.MetadataValue = .stringConvertible(refusal.status)
+        let metadata: Logger.Metadata = ["request": "\(id)", "status": status, "reason": "\(refusal.explanation)"]
+        logger.log(level: accessLevel, "request refused", metadata: metadata)
         var response = ProblemDetails.response(problem, requestID: id, status: refusal.status)
         decorate(&response.headers, CallRecord(request, requestID: id, since: now))
         return response.httpResponse()

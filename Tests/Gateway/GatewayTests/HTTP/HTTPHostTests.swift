@@ -151,6 +151,21 @@ import Testing
         }
     }
 
+    /// They were logged at the level debug alone, without the reason.
+    @Test(arguments: [false, true])
+    func refusalsOfTheHTTPServerAreInTheAccessLog(isOn: Bool) {
+        let log = LogRecorder()
+        var logger = log.logger
+        logger.logLevel = .info
+        let fixture = Fixture { $0.log.logsRequests = isOn }
+        let host = HTTPHost(services: fixture.services, middlewares: [], logger: logger)
+        _ = host.refusal(for: .bodyTooLarge, headers: [HTTPField("X-Request-Id", "mine-1")])
+        #expect(log.lines.count == (isOn ? 1 : 0))
+        for part in ["mine-1", "413", "The body is too large."] where isOn {
+            #expect(log.lines.first?.contains(part) == true, "\(part)")
+        }
+    }
+
     @Test func invalidJSONBodyIsReportedWithItsPosition() {
         let outcome = fixture.perform("POST", "/v1/clients", "{\n  \"a\" 1}")
         #expect(outcome.json["detail"]?.string?.contains("line 2") == true)
