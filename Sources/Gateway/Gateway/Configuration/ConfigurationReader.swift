@@ -312,7 +312,8 @@ package struct ConfigurationReader {
         for upstream in configuration.pool.upstreams.filter(\.isDefault).dropFirst() {
             note("upstreams.\(upstream.name).default", "is true, as for another upstream: only one can be the default")
         }
-        note(configuration.feedMistakes)
+        // A feed lacks the fields that have a mistake.
+        note(configuration.feedMistakes.filter { !hasMistake(within: $0.key + ".") })
         note(AccessCheck.mistakes(in: configuration.access))
         note(configuration.cluster.mistakes)
         for file in configuration.cluster.files where readFile(file.path) == nil {
@@ -321,7 +322,14 @@ package struct ConfigurationReader {
         if let rule = CertificateCheck.violation(of: configuration.http.certificate) {
             note("http.tls.certificate", rule)
         }
-        if let rule = configuration.access.violation(listeningOn: configuration.http.host) { note("http.host", rule) }
+        // Keys and tokens that have a mistake are missing.
+        if !hasMistake(within: "auth."), let rule = configuration.access.violation(listeningOn: configuration.http.host) {
+            note("http.host", rule)
+        }
+    }
+
+    private func hasMistake(within group: String) -> Bool {
+        mistakes.contains { $0.key?.hasPrefix(group) ?? false }
     }
 
     /// Adds a mistake, unless its key already has one.

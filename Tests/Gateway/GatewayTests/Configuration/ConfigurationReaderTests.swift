@@ -533,6 +533,19 @@ internal import Testing
         #expect(mistakes.contains("gateway.yaml:\(mistake)"), "\(mistakes)")
     }
 
+    /// The second mistake, that there are no fields or no credentials, was none of the author's.
+    @Test(
+        arguments: [
+            ("feeds: {a: {fields: {b: strin}}}\nupstreams: {d: {serverAddress: http://d}}\n", "feeds.a.fields.b"),
+            ("http: {host: 0.0.0.0}\nauth: {keys: {a: {hash: x}}}\n", "auth.keys.a.hash"),
+            ("http: {host: 0.0.0.0}\nauth: {jwt: {secretFile: /nonexistent}}\n", "auth.jwt.secretFile"),
+        ]
+    )
+    func aMistakeHasNoConsequencesOfItsOwn(text: String, key: String) {
+        let mistakes = Self.mistakes { try Self.read(file: text) }
+        #expect(mistakes.count == 1 && mistakes.first?.contains(key) == true, "\(mistakes)")
+    }
+
     @Test func otherKeysWithoutAValueHaveTheirDefaults() throws {
         let groups = "http: {port: , hosts: }\nauth:\n  keys:\nfeeds: {}\n"
         let empty = groups + Self.demo + "\n    password:\n    options:\n"
