@@ -42,7 +42,7 @@ struct DemoServerCommand: AsyncParsableCommand {
     @Option(help: "The seed of everything in the data that looks random.")
     var seed: UInt64?
 
-    @Option(help: "A recording to play.")
+    @Option(help: "A recording to play.", completion: .file())
     var replay: String?
 
     @Option(help: "How many seconds of the recording pass in a second, 0.01 … 1000 (default 1).")

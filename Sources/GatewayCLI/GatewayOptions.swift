@@ -4,7 +4,7 @@ internal import Gateway
 
 /// The flags of commands that read the configuration of a gateway.
 struct GatewayOptions: ParsableArguments {
-    @Option(help: "A configuration file, YAML or JSON.")
+    @Option(help: "A configuration file, YAML or JSON.", completion: .file())
     var config: String?
 
     @Option(help: "The address to listen on (default 127.0.0.1).")

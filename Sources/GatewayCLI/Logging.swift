@@ -8,10 +8,13 @@ internal import Synchronization
 
 /// The level and format of the log.
 struct LogOptions: ParsableArguments {
-    @Option(help: "trace, debug, info, notice, warning, error or critical (default info).")
+    @Option(
+        help: "trace, debug, info, notice, warning, error or critical (default info).",
+        completion: .list(Logger.Level.allCases.map(\.rawValue))
+    )
     var logLevel: String?
 
-    @Option(help: "text or json, on standard error (default text).")
+    @Option(help: "text or json, on standard error (default text).", completion: .list(["text", "json"]))
     var logFormat: String?
 
     var flags: [(key: String, value: String)] {

@@ -66,6 +66,25 @@ internal import Testing
         #expect(parsed.status == 0, "\(parsed.output)")
     }
 
+    /// With the script, bash completed no files, which it completes without any.
+    @Test(arguments: [
+        ("serve --config /etc/os-releas", "/etc/os-release"), ("record /etc/os-releas", "/etc/os-release"),
+        ("demo-server --replay /etc/os-releas", "/etc/os-release"), ("watch --mode DIST", "DISTINCT"),
+        ("serve --log-level warn", "warning"), ("demo --log-format j", "json"), ("get --format nd", "ndjson"),
+    ])
+    func bashCompletesValuesAndFiles(words: String, completion: String) async throws {
+        let bash = try await gateway("--generate-completion-script", "bash")
+        let script = """
+            \(bash.output)
+            COMP_LINE='lightstreamer-gateway \(words)'; COMP_POINT=${#COMP_LINE}; read -ra COMP_WORDS <<<"$COMP_LINE"
+            COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMPREPLY=()
+            _lightstreamer-gateway lightstreamer-gateway "${COMP_WORDS[-1]}" "${COMP_WORDS[-2]}"
+            echo "completed: ${COMPREPLY[*]}"
+            """
+        let outcome = try await run(URL(fileURLWithPath: "/bin/bash"), ["-c", script])
+        #expect(outcome.output.contains("completed: \(completion)\n"), "\(outcome.output)")
+    }
+
     @Test func aBenchmarkReadsEveryUpdateOnAllStreams() async throws {
         let process = try GatewayProcess(["demo", "--port", "0", "--demo-port", "0"])
         let address = try await process.demoAddresses().gateway

@@ -35,7 +35,7 @@ struct GetCommand: AsyncParsableCommand {
     @Option(help: "The upstream; the only one or the default one if missing.")
     var upstream: String?
 
-    @Option(help: "MERGE, DISTINCT, COMMAND or RAW.")
+    @Option(help: "MERGE, DISTINCT, COMMAND or RAW.", completion: WatchCommand.modes)
     var mode = "MERGE"
 
     @Option(help: "The Data Adapter; the server's DEFAULT if missing.")

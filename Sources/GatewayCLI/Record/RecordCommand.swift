@@ -27,7 +27,7 @@ struct RecordCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The file.")
+    @Argument(help: "The file.", completion: .file())
     var file: String
 
     @Option(help: "The Lightstreamer server to record.")
@@ -45,7 +45,7 @@ struct RecordCommand: AsyncParsableCommand {
     @Option(help: "Field names, separated by commas; of a feed, all fields if missing.")
     var fields: String?
 
-    @Option(help: "MERGE, DISTINCT, COMMAND or RAW.")
+    @Option(help: "MERGE, DISTINCT, COMMAND or RAW.", completion: WatchCommand.modes)
     var mode = "MERGE"
 
     @Option(help: "The adapter set of the server.")

@@ -42,7 +42,7 @@ struct WatchCommand: AsyncParsableCommand {
     @Option(help: "The user to authenticate as, with a server.")
     var user: String?
 
-    @Option(help: "MERGE, DISTINCT, COMMAND or RAW.")
+    @Option(help: "MERGE, DISTINCT, COMMAND or RAW.", completion: WatchCommand.modes)
     var mode = "MERGE"
 
     @Option(help: "Item names, separated by commas.")
@@ -145,6 +145,9 @@ struct WatchCommand: AsyncParsableCommand {
 
     /// The elements of a comma-separated option.
     static func list(_ text: String) -> [String] { text.split(separator: ",").map(String.init) }
+
+    /// The names of modes, which a shell completes.
+    static var modes: CompletionKind { .list(SubscriptionMode.allCases.map(\.rawValue)) }
 
     /// Throws a `ValidationError` unless `mode` is the name of a mode, in upper or lower case.
     static func checkMode(_ mode: String) throws {
