@@ -48,7 +48,7 @@ extension DemoServerMachine {
     /// Answers a create or bind with one line. The line ends an HTTP response; a WebSocket stays open for another
     /// attempt.
     mutating func refuse(_ id: LinkID, _ notification: ServerNotification) {
-        respond(notification.encoded, on: id)
+        context.write(notification.encoded, on: id)
         if context.links[id]?.kind == .webSocket {
             if context.links[id]?.stream == nil { context.links[id]?.defaultSession = nil }
         } else {

@@ -5,27 +5,22 @@ extension DemoServerMachine {
     mutating func runBatch(_ outcomes: [RequestParser.Outcome], on id: LinkID) {
         guard let link = context.links[id] else { return }
         var batch = ResponseBatch(link: id, isWebSocket: link.kind == .webSocket)
-        var ignored = 0
         context.links[id]?.isInBatch = true
         for outcome in outcomes {
             switch outcome {
             case .failure(let rejection):
                 reject(rejection, &batch)
             case .success(.control(let request)):
-                let faults = faultEffects(
-                    at: request.operation.faultRequest,
-                    requestID: request.requestID,
-                    batch: &batch
-                )
-                if faults.isIgnored { ignored += 1 } else { control(request, faults, &batch) }
+                let faults = batch.faults(at: request.operation.faultRequest, request.requestID, &context)
+                if !faults.isIgnored { control(request, faults, &batch) }
             case .success(.message(let request)):
-                let faults = faultEffects(at: .message, requestID: request.requestID, batch: &batch)
-                if faults.isIgnored { ignored += 1 } else { message(request, faults, &batch) }
+                let faults = batch.faults(at: .message, request.requestID, &context)
+                if !faults.isIgnored { message(request, faults, &batch) }
             case .success(.createSession), .success(.bindSession), .success(.heartbeat), .success(.wsok):
-                answer(.error(code: 67, message: "Malformed request"), ResponseFaults(), &batch)
+                batch.answer(.error(code: 67, message: "Malformed request"), ResponseFaults(), &context)
             }
         }
-        finish(batch, isIgnored: ignored > 0)
+        batch.finish(&context)
         context.links[id]?.isInBatch = false
     }
 
@@ -38,7 +33,7 @@ extension DemoServerMachine {
                 notification = MobilePushPolicy.withoutModule.reqErr(requestID)
             }
         }
-        answer(notification, ResponseFaults(), &batch)
+        batch.answer(notification, ResponseFaults(), &context)
     }
 
     /// The session of a request; nil if the request was refused, with the response already written.
@@ -49,12 +44,12 @@ extension DemoServerMachine {
         _ batch: inout ResponseBatch
     ) -> SessionHandle? {
         if let refusal = faults.refusal {
-            answer(refusal, faults, &batch)
+            batch.answer(refusal, faults, &context)
             return nil
         }
         let handle = id.map { sessions.handle(of: $0) } ?? context.links[batch.link]?.defaultSession
         guard let handle, sessions[handle] != nil, !context.ended.contains(where: { $0.session == handle }) else {
-            answer(.reqErr(requestID, code: 20, message: "Session not found"), faults, &batch)
+            batch.answer(.reqErr(requestID, code: 20, message: "Session not found"), faults, &context)
             return nil
         }
         sessions[handle]?.requestReceived(at: context.now)
@@ -64,7 +59,7 @@ extension DemoServerMachine {
     private mutating func control(_ request: ControlRequest, _ faults: ResponseFaults, _ batch: inout ResponseBatch) {
         guard let handle = session(request.sessionID, request.requestID, faults, &batch) else { return }
         if let refusal = refusal(of: request.operation, in: handle) {
-            return answer(refusal.reqErr(request.requestID), faults, &batch)
+            return batch.answer(refusal.reqErr(request.requestID), faults, &context)
         }
         var additionPlan: SubscriptionPlan?
         // A repetition, sent because the response was lost, has no further effect, and is granted at the limits, too.
@@ -74,11 +69,11 @@ extension DemoServerMachine {
             do throws(ControlRefusal) {
                 additionPlan = try plan(addition)
             } catch {
-                return answer(error.reqErr(request.requestID), faults, &batch)
+                return batch.answer(error.reqErr(request.requestID), faults, &context)
             }
         }
         if request.operation.isAcknowledged || !batch.isWebSocket {
-            answer(.reqOK(request.requestID), faults, &batch)
+            batch.answer(.reqOK(request.requestID), faults, &context)
         }
         execute(request.operation, in: handle, plan: additionPlan, faults)
         for effect in faults.onStream { sessions[handle]?.apply(effect, &context) }
@@ -167,83 +162,6 @@ extension DemoServerMachine {
         sessions[handle]?.subscribe(subscription, snapshots: snapshots, wrongBy: faults, &context)
         feeds.subscribed(to: plan.feed, at: context.now)
         scheduleFeeds()
-    }
-
-    // MARK: - Responses
-
-    mutating func faultEffects(
-        at request: FaultRequest,
-        requestID: RequestID?,
-        batch: inout ResponseBatch
-    ) -> ResponseFaults {
-        var faults = ResponseFaults()
-        guard !context.faults.isEmpty else { return faults }
-        for effect in context.faults.effects(at: request, .control) {
-            switch effect {
-            case .refuse(let code, let message):
-                faults.refusal =
-                    requestID.map { .reqErr($0, code: code, message: message) }
-                    ?? .error(code: code, message: message)
-            case .error(let code, let message): faults.refusal = .error(code: code, message: message)
-            case .status(let status):
-                context.links.respond(batch.link, HTTPAnswer(status: status))
-                faults.isIgnored = true
-            case .ignore: faults.isIgnored = true
-            case .loseAnswer: faults.isLost = true
-            case .delay(let time): faults.delay = time
-            case .duplicateAnswer: faults.copies = 2
-            case .lateAnswers: faults.isLate = true
-            case .rawCommas: faults.keepsCommas = true
-            case .wrongCounts(let items, let fields): faults.wrongCounts = (items, fields)
-            case .inject(let lines): context.links.inject(lines, on: batch.link)
-            case .loop, .end, .repeatData, .skipData: faults.onStream.append(effect)
-            default: context.links.apply(batch.link, effect, at: context.now, &context.timers)
-            }
-        }
-        return faults
-    }
-
-    /// Writes one response, as far as the faults allow.
-    mutating func answer(_ notification: ServerNotification, _ faults: ResponseFaults, _ batch: inout ResponseBatch) {
-        guard !faults.isLost else {
-            batch.lost += 1
-            return
-        }
-        var line = notification.encoded
-        if faults.keepsCommas { line.replace(Array("%2C".utf8), with: [UInt8(ascii: ",")]) }
-        for _ in 0..<faults.copies {
-            if let delay = faults.delay {
-                batch.owed += 1
-                context.timers.set(.lateAnswer(lateAnswers.add(line, to: batch.link)), at: context.now + delay)
-            } else if faults.isLate {
-                batch.late.append(line)
-            } else {
-                batch.given += 1
-                respond(line, on: batch.link)
-            }
-        }
-    }
-
-    /// Writes the line of a response. A stream on the same connection is not silent, so that its `PROBE` is due later.
-    mutating func respond(_ line: [UInt8], on id: LinkID) {
-        context.links.write(line, on: id)
-        if let session = context.links[id]?.stream { sessions[session]?.stream?.lastWrite = context.now }
-    }
-
-    /// Ends the batch after all its requests were handled.
-    mutating func finish(_ batch: ResponseBatch, isIgnored: Bool = false) {
-        for line in batch.late.reversed() { respond(line, on: batch.link) }
-        guard !batch.isWebSocket else { return }
-        if batch.owed > 0 { return lateAnswers.end(batch.link, after: batch.owed) }
-        // An HTTP request whose responses are all lost gets no HTTP response either.
-        if batch.given + batch.late.count == 0, batch.lost > 0 || isIgnored { return }
-        context.links.end(batch.link, .complete(closesSocket: false))
-    }
-
-    mutating func lateAnswerDue(_ number: Int) {
-        guard let (link, line, isLast) = lateAnswers.take(number) else { return }
-        respond(line, on: link)
-        if isLast { context.links.end(link, .complete(closesSocket: false)) }
     }
 }
 

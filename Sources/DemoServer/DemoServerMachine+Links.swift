@@ -93,7 +93,7 @@ extension DemoServerMachine {
         context.timers.cancel(.idle(id))
         context.timers.cancel(.stall(id))
         context.timers.cancel(.stuck(id))
-        lateAnswers.ended(id)
+        context.lateAnswers.ended(id)
         if let session = context.links.remove(id)?.stream { sessions[session]?.connectionBroke(id, &context) }
         return settle()
     }
@@ -149,11 +149,11 @@ extension DemoServerMachine {
         for effect in effects {
             switch effect {
             case .ignore, .loseAnswer: return
-            case .duplicateAnswer: respond(ServerNotification.wsOK.encoded, on: id)
+            case .duplicateAnswer: context.write(ServerNotification.wsOK.encoded, on: id)
             default: context.links.apply(id, effect, at: context.now, &context.timers)
             }
         }
-        respond(ServerNotification.wsOK.encoded, on: id)
+        context.write(ServerNotification.wsOK.encoded, on: id)
     }
 
     private mutating func heartbeat(_ request: HeartbeatRequest, on id: LinkID) {
@@ -161,12 +161,12 @@ extension DemoServerMachine {
         let session = request.sessionID.map { sessions.handle(of: $0) } ?? link.defaultSession
         if let session { sessions[session]?.requestReceived(at: context.now) }
         var batch = ResponseBatch(link: id, isWebSocket: link.kind == .webSocket)
-        let faults = faultEffects(at: .heartbeat, requestID: nil, batch: &batch)
+        let faults = batch.faults(at: .heartbeat, nil, &context)
         if let refusal = faults.refusal {
-            answer(refusal, faults, &batch)
+            batch.answer(refusal, faults, &context)
         } else if !batch.isWebSocket, !faults.isIgnored {
-            answer(.reqOK(nil), faults, &batch)
+            batch.answer(.reqOK(nil), faults, &context)
         }
-        finish(batch, isIgnored: faults.isIgnored)
+        batch.finish(&context)
     }
 }

@@ -3,7 +3,8 @@ internal import TLCP
 extension DemoServerMachine {
     /// `msg`.
     mutating func message(_ request: MessageRequest, _ faults: ResponseFaults, _ batch: inout ResponseBatch) {
-        guard let handle = session(request.sessionID, request.requestID, faults, &batch) else { return }
+        let id = request.requestID
+        guard let handle = session(request.sessionID, id, faults, &batch) else { return }
         let longest = context.configuration.timings.maxMessageWait
         let message = ClientMessage(
             text: request.text,
@@ -15,12 +16,12 @@ extension DemoServerMachine {
         )
         switch sessions[handle]?.messages.received(message, at: context.now) {
         case .duplicate(let code):
-            answer(.reqErr(request.requestID, code: code, message: "Message progressive too low"), faults, &batch)
+            batch.answer(.reqErr(id, code: code, message: "Message progressive too low"), faults, &context)
         case .refused, nil:
-            answer(.reqErr(request.requestID, code: 34, message: "Too many messages are waiting"), faults, &batch)
+            batch.answer(.reqErr(id, code: 34, message: "Too many messages are waiting"), faults, &context)
         case .accepted:
             remember(request.text)
-            if request.isAcknowledged || !batch.isWebSocket { answer(.reqOK(request.requestID), faults, &batch) }
+            if request.isAcknowledged || !batch.isWebSocket { batch.answer(.reqOK(id), faults, &context) }
             work(on: message.sequence, of: handle)
             for effect in faults.onStream { sessions[handle]?.apply(effect, &context) }
         }

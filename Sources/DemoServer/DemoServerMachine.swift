@@ -11,7 +11,6 @@ package struct DemoServerMachine: ~Copyable {
     var feeds: FeedDirectory
     var channels = ChannelTable()
     let metadata: MetadataAdapter
-    var lateAnswers = LateAnswers()
     /// The texts that take the place of other texts of messages.
     var responses: [String: String] = [:]
     /// The texts of the last accepted messages, oldest first; `DemoServerConfiguration.keptMessages` at most.
@@ -107,7 +106,7 @@ package struct DemoServerMachine: ~Copyable {
             case .stuck(let link):
                 context.links.cut(link)
             case .lateAnswer(let number):
-                lateAnswerDue(number)
+                context.lateAnswerDue(number)
             case .tombstone(let handle): sessions.forget(handle)
             }
         }

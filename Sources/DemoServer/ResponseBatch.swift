@@ -26,12 +26,79 @@ struct ResponseBatch: Sendable {
     /// Whether `LS_ack=false` is honoured.
     let isWebSocket: Bool
     /// Responses held back to the end of the batch by a fault.
-    var late: [[UInt8]] = []
-    /// Responses lost by a fault.
-    var lost = 0
+    private var late: [[UInt8]] = []
+    /// Whether a fault has taken a response, or a request.
+    private var hasLoss = false
     /// Responses delayed by a fault.
-    var owed = 0
-    var given = 0
+    private var owed = 0
+    private var given = 0
+
+    init(link: LinkID, isWebSocket: Bool) { (self.link, self.isWebSocket) = (link, isWebSocket) }
+
+    /// The effects of faults on a request; those on the connection are applied.
+    mutating func faults(
+        at request: FaultRequest,
+        _ requestID: RequestID?,
+        _ context: inout ServerContext
+    ) -> ResponseFaults {
+        var faults = ResponseFaults()
+        guard !context.faults.isEmpty else { return faults }
+        for effect in context.faults.effects(at: request, .control) {
+            switch effect {
+            case .refuse(let code, let message):
+                faults.refusal =
+                    requestID.map { .reqErr($0, code: code, message: message) }
+                    ?? .error(code: code, message: message)
+            case .error(let code, let message): faults.refusal = .error(code: code, message: message)
+            case .status(let status):
+                context.links.respond(link, HTTPAnswer(status: status))
+                faults.isIgnored = true
+            case .ignore: faults.isIgnored = true
+            case .loseAnswer: faults.isLost = true
+            case .delay(let time): faults.delay = time
+            case .duplicateAnswer: faults.copies = 2
+            case .lateAnswers: faults.isLate = true
+            case .rawCommas: faults.keepsCommas = true
+            case .wrongCounts(let items, let fields): faults.wrongCounts = (items, fields)
+            case .inject(let lines): context.links.inject(lines, on: link)
+            case .loop, .end, .repeatData, .skipData: faults.onStream.append(effect)
+            default: context.links.apply(link, effect, at: context.now, &context.timers)
+            }
+        }
+        if faults.isIgnored { hasLoss = true }
+        return faults
+    }
+
+    /// Writes one response, as far as the faults allow.
+    mutating func answer(_ notification: ServerNotification, _ faults: ResponseFaults, _ context: inout ServerContext) {
+        guard !faults.isLost else {
+            hasLoss = true
+            return
+        }
+        var line = notification.encoded
+        if faults.keepsCommas { line.replace(Array("%2C".utf8), with: [UInt8(ascii: ",")]) }
+        for _ in 0..<faults.copies {
+            if let delay = faults.delay {
+                owed += 1
+                context.timers.set(.lateAnswer(context.lateAnswers.add(line, to: link)), at: context.now + delay)
+            } else if faults.isLate {
+                late.append(line)
+            } else {
+                given += 1
+                context.write(line, on: link)
+            }
+        }
+    }
+
+    /// Ends the batch after all its requests were handled.
+    func finish(_ context: inout ServerContext) {
+        for line in late.reversed() { context.write(line, on: link) }
+        guard !isWebSocket else { return }
+        if owed > 0 { return context.lateAnswers.end(link, after: owed) }
+        // An HTTP request whose responses are all lost gets no HTTP response either.
+        if given + late.count == 0, hasLoss { return }
+        context.links.end(link, .complete(closesSocket: false))
+    }
 }
 
 /// Responses that faults delay.

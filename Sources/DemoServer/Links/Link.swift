@@ -38,6 +38,8 @@ struct Link: Sendable {
     var takesBytes = true
     /// When the last message was received.
     var lastReceived: Duration
+    /// When a line of a session or of a response was written last; at first when the session was bound.
+    var lastWrite = Duration.zero
     var faults = LinkFaults()
 
     /// Whether the response is sent as a whole, once complete.

@@ -27,6 +27,7 @@ extension DemoSession {
         let isWhole = binding.poll.map { $0.idle == .zero || context.configuration.holdsPolls } ?? false
         if !isWhole { context.links.openStream(id) }
         context.links[id]?.stream = handle
+        context.links[id]?.lastWrite = context.now
         if link.kind == .webSocket {
             context.links[id]?.defaultSession = handle
             context.links[id]?.lastSession = handle

@@ -10,8 +10,7 @@ extension DemoSession {
     mutating func write(_ line: [UInt8], _ context: inout ServerContext) {
         guard let link = stream?.link else { return }
         stream?.written += line.count
-        stream?.lastWrite = context.now
-        context.links.write(line, on: link)
+        context.write(line, on: link)
     }
 
     /// Sends all that may be sent now, and sets the timer for the rest.

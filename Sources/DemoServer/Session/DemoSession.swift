@@ -189,8 +189,11 @@ struct DemoSession: Sendable {
     private mutating func keepaliveDue(_ context: inout ServerContext) {
         guard let stream, stream.poll == nil else { return }
         let interval = stream.keepalive * 0.95
-        if stream.lastWrite + interval <= context.now, !writeOrLoop(.probe, &context) { return }
-        let last = self.stream?.lastWrite ?? context.now
+        var last = context.links[stream.link]?.lastWrite ?? context.now
+        if last + interval <= context.now {
+            guard writeOrLoop(.probe, &context) else { return }
+            last = context.now
+        }
         context.timers.set(.session(handle, .keepalive), at: last + interval)
     }
 

@@ -38,8 +38,6 @@ struct StreamBinding: Sendable {
     var written = 0
     /// Data notifications written on the connection.
     var dataCount = 0
-    /// When something was last written.
-    var lastWrite: Duration
     /// When the client last sent a request for the session.
     var lastRequest: Duration
     /// Whether the connection closes after `LOOP` or `END`.
@@ -72,7 +70,6 @@ extension ConnectionParameters {
             sendsSync: false,
             contentLength: isWebSocket ? link.faults.contentLength : length(link, configuration.limits),
             boundAt: now,
-            lastWrite: now,
             lastRequest: now
         )
         switch kind {
