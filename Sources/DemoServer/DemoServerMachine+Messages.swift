@@ -20,21 +20,12 @@ extension DemoServerMachine {
         case .refused, nil:
             batch.answer(.reqErr(id, code: 34, message: "Too many messages are waiting"), faults, &context)
         case .accepted:
-            remember(request.text)
+            metadata.accepted(request.text)
             if request.isAcknowledged || !batch.isWebSocket { batch.answer(.reqOK(id), faults, &context) }
             work(on: message.sequence, of: handle)
             for effect in faults.onStream { sessions[handle]?.apply(effect, &context) }
         }
     }
-
-    private mutating func remember(_ text: String) {
-        messageCount += 1
-        messages.append(text)
-        if messages.count > context.configuration.keptMessages { messages.removeFirst() }
-    }
-
-    /// Changes what takes the place of a text; nil removes it.
-    mutating func respond(to text: String, as command: String?) { responses[text] = command }
 
     /// Processes the messages that are ready in a sequence, and sets the timer for those that wait.
     mutating func work(on sequence: String?, of handle: SessionHandle) {
@@ -59,7 +50,7 @@ extension DemoServerMachine {
     }
 
     private mutating func process(_ message: ClientMessage, of handle: SessionHandle) {
-        switch MessageCommand(responses[message.text] ?? message.text) {
+        switch metadata.command(of: message.text) {
         case .done(let response): finish(message, .success(response), of: handle)
         case .chat(let text):
             finish(message, .success(""), of: handle)

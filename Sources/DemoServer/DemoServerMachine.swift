@@ -10,12 +10,7 @@ package struct DemoServerMachine: ~Copyable {
     var sessions: SessionTable
     var feeds: FeedDirectory
     var channels = ChannelTable()
-    let metadata: MetadataAdapter
-    /// The texts that take the place of other texts of messages.
-    var responses: [String: String] = [:]
-    /// The texts of the last accepted messages, oldest first; `DemoServerConfiguration.keptMessages` at most.
-    package internal(set) var messages: [String] = []
-    var messageCount = 0
+    var metadata: MetadataAdapter
 
     /// A server without connections.
     ///
@@ -46,7 +41,7 @@ package struct DemoServerMachine: ~Copyable {
             census.boundSubscriptions += session.subscriptions.count
         }
         census.notifications = context.notifications
-        census.messages = messageCount
+        census.messages = metadata.messageCount
         return census
     }
 

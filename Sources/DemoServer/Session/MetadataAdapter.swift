@@ -1,8 +1,15 @@
 internal import JSONText
 internal import TLCP
 
-/// The metadata adapter: authentication, and the meaning of groups, schemas and selectors.
+/// The metadata adapter: authentication, messages, and the meaning of groups, schemas and selectors.
 struct MetadataAdapter: Sendable {
+    /// The texts of the last accepted messages, oldest first; `DemoServerConfiguration.keptMessages` at most.
+    private(set) var messages: [String] = []
+    /// The number of accepted messages.
+    private(set) var messageCount = 0
+    /// The texts that take the place of other texts of messages.
+    private var responses: [String: String] = [:]
+    private let keptMessages: Int
     private let adapterSets: Set<String>
     private let users: [String: String]?
     private let maxItems: Int
@@ -11,7 +18,21 @@ struct MetadataAdapter: Sendable {
         adapterSets = configuration.adapterSets
         users = configuration.users
         maxItems = configuration.limits.itemsPerSubscription
+        keptMessages = configuration.keptMessages
     }
+
+    /// A message was accepted.
+    mutating func accepted(_ text: String) {
+        messageCount += 1
+        messages.append(text)
+        if messages.count > keptMessages { messages.removeFirst() }
+    }
+
+    /// Changes what takes the place of a text of messages; nil removes it.
+    mutating func respond(to text: String, as command: String?) { responses[text] = command }
+
+    /// The meaning of a message.
+    func command(of text: String) -> MessageCommand { MessageCommand(responses[text] ?? text) }
 
     /// The refusal of a session, with a session code; nil if the session is granted.
     func refusal(adapterSet: String?, user: String?, password: String?) -> ControlRefusal? {
