@@ -1,5 +1,6 @@
 internal import TLCP
 
+/// Control and message requests.
 extension DemoServerMachine {
     /// Executes a batch of control requests or messages in order.
     mutating func runBatch(_ outcomes: [RequestParser.Outcome], on id: LinkID) {
@@ -162,6 +163,69 @@ extension DemoServerMachine {
         sessions[handle]?.subscribe(subscription, snapshots: snapshots, wrongBy: faults, &context)
         feeds.subscribed(to: plan.feed, at: context.now)
         scheduleFeeds()
+    }
+
+    // MARK: - Messages
+
+    /// `msg`.
+    private mutating func message(_ request: MessageRequest, _ faults: ResponseFaults, _ batch: inout ResponseBatch) {
+        let id = request.requestID
+        guard let handle = session(request.sessionID, id, faults, &batch) else { return }
+        let longest = context.configuration.timings.maxMessageWait
+        let message = ClientMessage(
+            text: request.text,
+            sequence: request.sequence,
+            progressive: request.progressive,
+            maxWait: request.maxWaitMillis.map { min(.boundedMilliseconds($0), longest) } ?? longest,
+            wantsOutcome: request.wantsOutcome,
+            peer: context.links[batch.link]?.peer ?? ""
+        )
+        switch sessions[handle]?.messages.received(message, at: context.now) {
+        case .duplicate(let code):
+            batch.answer(.reqErr(id, code: code, message: "Message progressive too low"), faults, &context)
+        case .refused, nil:
+            batch.answer(.reqErr(id, code: 34, message: "Too many messages are waiting"), faults, &context)
+        case .accepted:
+            metadata.accepted(request.text)
+            if request.isAcknowledged || !batch.isWebSocket { batch.answer(.reqOK(id), faults, &context) }
+            work(on: message.sequence, of: handle)
+            for effect in faults.onStream { sessions[handle]?.apply(effect, &context) }
+        }
+    }
+
+    /// Processes the messages that are ready in a sequence.
+    mutating func work(on sequence: String?, of handle: SessionHandle) {
+        while let message = sessions[handle]?.nextMessage(of: sequence, &context) { process(message, of: handle) }
+    }
+
+    private mutating func process(_ message: ClientMessage, of handle: SessionHandle) {
+        switch metadata.command(of: message.text) {
+        case .done(let response): sessions[handle]?.finish(message, .success(response), &context)
+        case .chat(let text):
+            sessions[handle]?.finish(message, .success(""), &context)
+            publish(feeds.received(text, from: message.peer, at: context.now))
+        case .failed(let code, let text):
+            sessions[handle]?.finish(message, .failure(ControlRefusal(code: code, message: text)), &context)
+        case .later(let delay, let rest):
+            var later = message
+            later.text = rest
+            sessions[handle]?.messages.postpone(later, until: context.now + delay)
+        case .end(let end):
+            sessions[handle]?.finish(message, .success(""), &context)
+            sessions[handle]?.end(end, &context)
+        case .fault where !context.configuration.acceptsFaultsFromClients:
+            let refusal = ControlRefusal(code: -1, message: "Faults are not accepted from clients")
+            sessions[handle]?.finish(message, .failure(refusal), &context)
+        case .fault(let script):
+            do throws(FaultScriptError) {
+                let faults = try FaultScript.parse(script)
+                sessions[handle]?.finish(message, .success("\(faults.count)"), &context)
+                install(faults)
+            } catch {
+                let refusal = ControlRefusal(code: -2, message: error.description)
+                sessions[handle]?.finish(message, .failure(refusal), &context)
+            }
+        }
     }
 }
 

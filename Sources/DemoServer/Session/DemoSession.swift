@@ -169,6 +169,46 @@ struct DemoSession: Sendable {
         pump(&context)
     }
 
+    // MARK: - Messages
+
+    /// The next message of a sequence to process; nil: there is none, and the timers for those that wait are set. Messages that
+    /// are skipped are reported.
+    mutating func nextMessage(of sequence: String?, _ context: inout ServerContext) -> ClientMessage? {
+        while let event = messages.nextWork(of: sequence, at: context.now) {
+            switch event {
+            case .process(let message): return message
+            case .skipped(let last, let count):
+                let text = count == 1 ? "The specified progressive number has been skipped by timeout" : String(count)
+                let code = count == 1 ? 38 : 39
+                report(.msgFail(sequence: sequence, progressive: last, code: code, message: text), &context)
+            }
+        }
+        if let end = messages.endOfDelay(of: sequence) {
+            context.timers.set(.session(handle, .work(sequence: sequence)), at: end)
+        }
+        if let sequence, let end = messages.earliestEnd(of: sequence) {
+            context.timers.set(.session(handle, .skip(sequence: sequence)), at: end)
+        }
+        return nil
+    }
+
+    /// Reports the response to a message, or its failure, if the client requests the outcome.
+    mutating func finish(
+        _ message: ClientMessage,
+        _ outcome: Result<String, ControlRefusal>,
+        _ context: inout ServerContext
+    ) {
+        guard message.wantsOutcome, let progressive = message.progressive else { return }
+        let sequence = message.sequence
+        let notification: ServerNotification =
+            switch outcome {
+            case .success(let response): .msgDone(sequence: sequence, progressive: progressive, response: response)
+            case .failure(let refusal):
+                .msgFail(sequence: sequence, progressive: progressive, code: refusal.code, message: refusal.message)
+            }
+        report(notification, &context)
+    }
+
     // MARK: - Timers
 
     /// A timer of this session fired; the machine handles the timers of messages.
