@@ -250,8 +250,8 @@ extension Gateway {
 
     /// Calls the threads of the process, and notes which of them come round, until cancelled.
     func watch(_ daemon: Daemon) async {
-        let (watchdog, pool) = (host.services.process.watchdog, pool)
-        let network = NetworkRounds(count: pool.threadCount)
+        let (watchdog, pool, threads) = (host.services.process.watchdog, pool, pool.settings.eventLoops)
+        let network = NetworkRounds(count: threads.count)
         watchdog.watch {
             var subjects: [Watchdog.Subject] = []
             for (index, loop) in daemon.loops.enumerated() {
@@ -270,7 +270,7 @@ extension Gateway {
         while !Task.isCancelled {
             watchdog.check(at: Moment.monotonic())
             for loop in daemon.loops { loop.call() }
-            pool.onEachThread { network.cameRound($0) }
+            threads.onEach { network.cameRound($0) }
             try? await Task.sleep(for: Self.watchInterval)
         }
     }

@@ -99,7 +99,7 @@ extension SessionPool {
                 } catch {
                     guard case .overQuota = error, lingering.isEmpty else { return .failure(error) }
                     // If subscriptions that linger use up the quota, they make room, which no other request takes.
-                    lingering = state.machine.makeRoom(for: present(key))
+                    lingering = state.machine.makeRoom(for: settings.present(key))
                     if lingering.isEmpty { return .failure(error) }
                 }
             }
@@ -141,7 +141,7 @@ extension SessionPool {
     /// Finds or creates the upstream subscription of a key. If it cannot be created, nothing has changed.
     private func open(_ key: SharedKey, in state: inout State) throws(PoolError) -> Acquired {
         if state.isStopping { throw .stopping }
-        let (key, fresh) = (present(key), state.nextClient)
+        let (key, fresh) = (settings.present(key), state.nextClient)
         let (id, carrier) = try state.machine.acquired(key, freshClient: fresh)
         if let shared = state.shared[id] { return Acquired(shared: shared) }
         do throws(PoolError) {
@@ -158,26 +158,16 @@ extension SessionPool {
         }
     }
 
-    /// The key with the credentials that its upstream has now: a subscription may be older than these.
-    func present(_ key: SharedKey) -> SharedKey {
-        SharedKey(session: present(key.session), properties: key.properties)
-    }
-
-    private func present(_ key: SessionKey) -> SessionKey {
-        guard let upstream = upstream(key.upstream) else { return key }
-        return SessionKey(upstream: key.upstream, user: upstream.user, password: upstream.password, group: key.group)
-    }
-
     /// The pooled client that sends messages with these credentials: the oldest open one, else a new one. A client
     /// without subscriptions is kept for the session linger, and for `time` at least. If the server has refused these
     /// credentials a short time ago, the client does not connect, and ends at the next tick of the pool: its messages are
     /// aborted.
     package func messenger(_ session: SessionKey, for time: Duration) throws(PoolError) -> PooledClient {
         let now = clock()
-        let end = now + max(time, configuration.sessionLinger)
+        let end = now + max(time, settings.configuration.sessionLinger)
         let (client, isNew) = try state.withLock { state throws(PoolError) in
             if state.isStopping { throw .stopping }
-            let (fresh, session) = (state.nextClient, present(session))
+            let (fresh, session) = (state.nextClient, settings.present(session))
             let id = try state.machine.messenger(session, freshClient: fresh, until: end)
             if let present = state.clients[id] { return (present, false) }
             do throws(PoolError) {
@@ -206,7 +196,7 @@ extension SessionPool {
             closeClient(client)
             state.withLock { state in state.shared = state.shared.filter { $0.value.client !== client } }
             guard error.code == .tooManySessions else { throw .lifecycle(rule: error.rule) }
-            let limit = configuration.sessionLimit.maxConcurrentSessionsPerServer
+            let limit = settings.configuration.sessionLimit.maxConcurrentSessionsPerServer
             throw .overQuota(.sessionsPerServer(upstream: client.upstream ?? "", limit: limit))
         }
     }
@@ -220,13 +210,14 @@ extension SessionPool {
     }
 
     func makePooledClient(_ id: ClientID, _ session: SessionKey) throws(PoolError) -> PooledClient {
-        guard let upstream = upstream(session.upstream) else { throw .unknownUpstream(session.upstream) }
+        guard let upstream = settings.upstream(session.upstream) else { throw .unknownUpstream(session.upstream) }
         let isTransferable = session.group != nil
+        let handover = isTransferable ? SessionHandover { [sink] in sink.ownsSessions } : nil
         do throws(ClientError) {
             let core = try LightstreamerClient(
                 serverAddress: upstream.serverAddress,
                 adapterSet: upstream.adapterSet,
-                configuration: configuration(of: id, for: upstream, isShared: true, isTransferable: isTransferable)
+                configuration: settings.clientConfiguration(of: id, for: upstream, isShared: true, handover: handover)
             )
             core.connectionDetails.setUser(session.user)
             core.connectionDetails.setPassword(session.password)

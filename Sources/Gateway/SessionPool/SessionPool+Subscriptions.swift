@@ -36,7 +36,7 @@ extension SessionPool {
     ) throws(PoolError) -> SubscriptionResource {
         switch home {
         case .pooled(let key):
-            if upstream(key.upstream) == nil { throw .unknownUpstream(key.upstream) }
+            if settings.upstream(key.upstream) == nil { throw .unknownUpstream(key.upstream) }
         case .dedicated(let id): _ = try usedClient(id)
         }
         return try state.withLock { state throws(PoolError) in
@@ -78,7 +78,7 @@ extension SessionPool {
     /// if other resources use its upstream subscription.
     package func leaveImplicit(_ resource: SubscriptionResource) {
         let now = clock()
-        let end = now + configuration.subscriptionLinger
+        let end = now + settings.configuration.subscriptionLinger
         let isOver = state.withLock { state in
             guard state.resources.removeReader(of: resource) else { return false }
             guard let shared = resource.carrier?.id else { return state.resources.withdraw(resource) }
@@ -160,7 +160,7 @@ extension SessionPool {
         into state: inout State
     ) throws(PoolError) -> SubscriptionResource {
         if state.isStopping { throw .stopping }
-        let limit = configuration.maxSubscriptionResources
+        let limit = settings.configuration.maxSubscriptionResources
         if state.resources.byID.count >= limit { throw .overQuota(.subscriptionResources(limit: limit)) }
         let resource = SubscriptionResource(
             id: id ?? SubscriptionID(RandomID.make(prefix: "s")),
@@ -202,7 +202,7 @@ extension SessionPool {
             if end == .never { return nil }
             lastUsed = max(lastUsed, end)
         }
-        return max(.zero, lastUsed + present.lifetime(configuration.subscriptionIdle) - clock())
+        return max(.zero, lastUsed + present.lifetime(settings.configuration.subscriptionIdle) - clock())
     }
 
     private static let mostEnding = 1000
@@ -255,13 +255,13 @@ extension SessionPool {
     }
 
     private func isIdle(_ client: PooledClient, at now: Moment) -> Bool {
-        client.isIdle(for: configuration.clientIdle, at: now)
+        client.isIdle(for: settings.configuration.clientIdle, at: now)
     }
 
     /// Whether no request has used a subscription for its time. A request uses it as long as the request waits.
     private func isIdle(_ resource: SubscriptionResource, at now: Moment) -> Bool {
         let present = resource.present
-        let lifetime = present.lifetime(configuration.subscriptionIdle)
+        let lifetime = present.lifetime(settings.configuration.subscriptionIdle)
         if present.lastUsed + lifetime > now { return false }
         if resource.watchers.isEmpty { return true }
         resource.touch(at: now)

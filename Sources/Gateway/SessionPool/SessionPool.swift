@@ -27,15 +27,6 @@ package final class SessionPool: Sendable {
         var awaitsReads = false
     }
 
-    /// The configuration in force, and what belongs to its upstreams.
-    struct Settings {
-        var configuration: PoolConfiguration
-        /// The values of each upstream; of clients by address under the empty name.
-        var values: [String: UpstreamValues] = [:]
-        /// The number of clients that were given a thread, for each part of the threads.
-        var threadTurns: [Int: Int] = [:]
-    }
-
     /// How often the pool checks what lingers.
     private static let tick = Duration.milliseconds(250)
     /// How often the pool looks for subscriptions that were not used for their time; there may be many.
@@ -44,10 +35,9 @@ package final class SessionPool: Sendable {
     let sink: any PoolSink
     let removed: @Sendable (TopicID) -> Void
     let logger: Logger
-    let clientConfiguration: ClientConfiguration
     let clock: @Sendable () -> Moment
     let state: RankedMutex<State>
-    let settings: RankedMutex<Settings>
+    package let settings: PoolSettings
     package let upstreamMetrics = UpstreamMetrics()
     let observeConnection: ConnectionObserver?
     /// The ids of the subscriptions that callers use, by their accounts.
@@ -70,29 +60,12 @@ package final class SessionPool: Sendable {
     ) {
         self.held = held
         self.observeConnection = observeConnection
-        settings = RankedMutex(Settings(configuration: configuration), rank: .poolSettings)
+        settings = PoolSettings(configuration, clients: clientConfiguration)
         self.sink = sink
         self.removed = removed
-        self.clientConfiguration = clientConfiguration
         self.logger = logger
         self.clock = clock
         state = RankedMutex(State(machine: PoolMachine(configuration: configuration)), rank: .sessionPool)
-    }
-
-    package var configuration: PoolConfiguration { settings.withLock { $0.configuration } }
-
-    func values(of upstream: String) -> UpstreamValues {
-        settings.withLock { settings in
-            if let present = settings.values[upstream] { return present }
-            let made = UpstreamValues(limit: settings.configuration.mostValueBytes(of: upstream))
-            settings.values[upstream] = made
-            return made
-        }
-    }
-
-    /// The values of all upstreams by name; those of clients by address have an empty name.
-    package var upstreamValues: [(name: String, values: UpstreamValues)] {
-        settings.withLock { $0.values.map { ($0.key, $0.value) } }.sorted { $0.0 < $1.0 }
     }
 
     /// Replaces upstreams, quotas and lingers. A session is outdated if the upstream is gone, or has changed in more than the
@@ -102,10 +75,7 @@ package final class SessionPool: Sendable {
     package func reload(_ configuration: PoolConfiguration) {
         // Under one lock, so that an acquisition uses the upstreams that the machine's quotas belong to.
         state.withLock { state in
-            settings.withLock { settings in
-                settings.configuration = configuration
-                for (name, values) in settings.values { values.setLimit(configuration.mostValueBytes(of: name)) }
-            }
+            settings.replace(with: configuration)
             state.machine.configurationChanged(configuration)
             state.refused.configurationChanged()
         }
@@ -175,44 +145,165 @@ package final class SessionPool: Sendable {
         for client in clients() { client.reconnectIfDue(at: now) }
         endUnused(at: now, withSubscriptions: isExpiryDue)
     }
-}
 
-// MARK: - Upstreams
+    // MARK: - Clients
 
-extension SessionPool {
-    package var upstreams: [UpstreamConfiguration] { configuration.upstreams }
+    /// All clients, oldest first.
+    package func clients() -> [PooledClient] { state.withLock { Array($0.clients.values) } }
 
-    package func upstream(_ name: String) -> UpstreamConfiguration? {
-        for upstream in configuration.upstreams where upstream.name == name { return upstream }
-        return nil
+    package func client(_ id: ClientID) -> PooledClient? { state.withLock { $0.clients[id] } }
+
+    /// The client of an id, now used by a call; throws `unknownClient`.
+    package func usedClient(_ id: ClientID) throws(PoolError) -> PooledClient {
+        guard let client = client(id) else { throw .unknownClient(id.rawValue) }
+        client.touch(at: clock())
+        return client
     }
 
-    /// The key of the pooled sessions of an upstream with its configured credentials. Throws `unknownUpstream`.
-    package func sessionKey(upstream name: String, group: UInt64? = nil) throws(PoolError) -> SessionKey {
-        guard let upstream = upstream(name) else { throw .unknownUpstream(name) }
-        return SessionKey(upstream: upstream.name, user: upstream.user, password: upstream.password, group: group)
+    /// Creates a dedicated client, not connected. `prepare` may set its options and details; if it throws, no client is
+    /// created.
+    ///
+    /// - Parameter id: The id of the client; nil: a new one.
+    package func createClient(
+        _ specification: ClientSpecification,
+        as id: ClientID? = nil,
+        prepare: (LightstreamerClient) throws -> Void = { _ in }
+    ) throws -> PooledClient {
+        let (upstream, address) = try resolve(specification.target)
+        let id = id ?? ClientID(RandomID.make(prefix: "c"))
+        let core = try LightstreamerClient(
+            serverAddress: address,
+            adapterSet: specification.adapterSet ?? upstream?.adapterSet,
+            configuration: settings.clientConfiguration(of: id, for: upstream)
+        )
+        core.connectionDetails.setUser(specification.user ?? upstream?.user)
+        core.connectionDetails.setPassword(specification.password ?? upstream?.password)
+        try upstream?.apply(to: core)
+        try prepare(core)
+        let client = PooledClient(id: id, upstream: upstream, isDedicated: true, core: core, pool: self)
+        let limit = settings.configuration.maxDedicatedClients
+        try state.withLock { state throws(PoolError) in
+            if state.isStopping { throw .stopping }
+            if state.clients.values.count(where: { $0.isDedicated }) >= limit {
+                throw .overQuota(.dedicatedClients(limit: limit))
+            }
+            state.clients[id] = client
+        }
+        start(client)
+        logger.debug("client created", metadata: ["client": "\(id)", "upstream": "\(upstream?.name ?? "-")"])
+        return client
     }
 
-    /// Changes the session limit of all clients of this process, until the configuration is reloaded. If the change
-    /// throws, the limit stays as it is.
-    package func changeSessionLimit<Failure: Error>(
-        _ change: (inout SessionLimit) throws(Failure) -> Void
-    ) throws(Failure) {
-        try settings.withLock { settings throws(Failure) in
-            var limit = settings.configuration.sessionLimit
-            try change(&limit)
-            settings.configuration.sessionLimit = limit
-            limit.apply()
+    /// Disconnects a client and removes it and its subscriptions; events that are under way are still delivered.
+    package func deleteClient(_ id: ClientID) throws(PoolError) {
+        guard let client = client(id) else { throw .unknownClient(id.rawValue) }
+        closeClient(client)
+    }
+
+    /// Disconnects a client that another process has now. Its removal is reported at once, and nothing of it later: this
+    /// process may have the client again before its session has ended. No effect if there is no such client.
+    package func abandon(_ id: ClientID) {
+        guard let client = client(id) else { return }
+        client.startAbandoning()
+        closeClient(client)
+        reportRemoval(of: client)
+    }
+
+    /// A stream that shows the client, or one of its subscriptions, opened.
+    package func streamOpened(on id: ClientID) { client(id)?.streamsChanged(by: 1, at: clock()) }
+
+    /// A stream that shows the client, or one of its subscriptions, ended.
+    package func streamClosed(on id: ClientID) { client(id)?.streamsChanged(by: -1, at: clock()) }
+
+    /// The active subscriptions of a client, in the order in which the client subscribed to them.
+    package func subscriptions(of client: PooledClient) -> [SubscriptionResource] {
+        client.core.subscriptions.flatMap { subscription in
+            let shared = subscription.observers.compactMap { $0 as? SharedSubscription }
+            return shared.flatMap(\.resources).sorted { $0.ordinal < $1.ordinal }
         }
     }
 
-    /// The open pooled sessions of an upstream, their subscriptions, lingering ones included, and the items of these.
-    package func figures(of upstream: String) -> UpstreamCredits { state.withLock { $0.machine.figures(of: upstream) } }
+    private func resolve(_ target: ClientSpecification.Target) throws(PoolError) -> (UpstreamConfiguration?, String) {
+        switch target {
+        case .upstream(let name):
+            guard let upstream = settings.upstream(name) else { throw .unknownUpstream(name) }
+            return (upstream, upstream.serverAddress)
+        case .address(let address): return (nil, address)
+        }
+    }
+
+    /// Updates of a client can arrive again, or no longer, or the server has refused the session of a dedicated client.
+    func deliveryChanged(of client: PooledClient) {
+        notifyWatchers(of: client)
+        finishMoves(to: client)
+        renewIfOutdated(client)
+    }
+
+    /// Reports the client to the sink and starts to observe it.
+    func start(_ client: PooledClient) {
+        sink.take(.client(client.id, .added(client.core.status)))
+        if client.isRemovalReported.load(ordering: .acquiring) { sink.take(.client(client.id, .removed)) }
+        client.isReported.store(true, ordering: .releasing)
+        observe(client)
+    }
+
+    /// Starts to observe a client that the sink knows. `isAdopting`: it continues the session of another process.
+    func observe(_ client: PooledClient, isAdopting: Bool = false) {
+        upstreamMetrics.added(client)
+        client.startReporting(isAdopting: isAdopting)
+    }
+
+    func closeClient(_ client: PooledClient) {
+        guard client.startClosing() else { return }
+        let isStopping = state.withLock { state in
+            state.clients[client.id] = nil
+            // At a stop, nothing is opened any more.
+            if !state.isStopping { state.machine.clientRemoved(client.id) }
+            return state.isStopping
+        }
+        if client.isDedicated {
+            for resource in resources(where: { $0.home == .dedicated(client.id) }) { deleteResource(resource) }
+        }
+        // The server ends the subscriptions with the session: no request is sent for each of them.
+        if !isStopping { for shared in sharedSubscriptions(on: client) { release(shared) } }
+        client.core.disconnect()
+        // The status of a client without a connection does not change.
+        if !client.watchers.isEmpty { client.watchers.notify(client.situation) }
+        retired.continuation.yield(client)
+        logger.debug("client closed", metadata: ["client": "\(client.id)"])
+    }
 }
 
-// MARK: - Values
-
+/// The credits of a pool that shares the limits of its upstreams with other processes.
 extension SessionPool {
+    /// The pool has no credits from now on, and needs them for what it opens.
+    package func requireCredits() { state.withLock { $0.machine.requireCredits() } }
+
+    /// The open pooled sessions of an upstream, their subscriptions, lingering ones included, and the items of these.
+    package func figures(of upstream: String) -> UpstreamCredits { state.withLock { $0.machine.figures(of: upstream) } }
+
+    package var creditedUpstreams: [String] { state.withLock { $0.machine.credits?.names ?? [] } }
+
+    package func credits(of upstream: String) -> UpstreamCredits {
+        state.withLock { $0.machine.credits?.held(of: upstream) ?? .none }
+    }
+
+    /// Throws `creditsNeeded`, without effects, if credits are missing for an upstream subscription of this key.
+    package func checkCredits(for key: SharedKey) throws(PoolError) {
+        try state.withLock { state throws(PoolError) in try state.machine.check(settings.present(key)) }
+    }
+
+    /// Changes the credits of an upstream under the lock of the pool; `change` gets what is in use.
+    @discardableResult
+    package func changeCredits<Result: Sendable>(
+        of upstream: String,
+        _ change: (inout PoolCredits, _ used: UpstreamCredits) -> Result
+    ) -> Result? {
+        state.withLock { $0.machine.changeCredits(of: upstream, change) }
+    }
+
+    // MARK: - Values
+
     /// The subscription that ends because a grown subscription exceeds the budget of the upstream: the largest subscription
     /// of the caller with the most values, or the grown subscription if only that caller, or nobody, uses the subscription. The
     /// values of a subscription count for its callers in equal parts. Callers without an account count as one caller.
@@ -241,40 +332,22 @@ extension SessionPool {
     }
 }
 
-extension UpstreamRefusal {
-    /// The code of a subscription that the gateway ended because the values of its upstream exceed their budget. The codes
-    /// of a server are below 100, those of its Metadata Adapter at most 0.
-    package static let valuesCode = 1000
-}
-
-/// The values that the subscriptions of an upstream keep, compared with a budget.
-package final class UpstreamValues: Sendable {
-    private let bytes = Atomic<Int>(0)
-    private let most: Atomic<Int>
-
-    /// No values. A limit of 0 is none.
-    init(limit: Int) { most = Atomic(limit > 0 ? limit : .max) }
-
-    /// The approximate size of all values in bytes.
-    package var used: Int { bytes.load(ordering: .relaxed) }
-    /// The budget in bytes; `Int.max` without one.
-    package var limit: Int { most.load(ordering: .relaxed) }
-
-    /// Replaces the budget. A limit of 0 is none.
-    func setLimit(_ limit: Int) { most.store(limit > 0 ? limit : .max, ordering: .relaxed) }
-
-    /// The values of a subscription have grown, or shrunk; false if they have grown beyond the budget.
-    func add(_ count: Int) -> Bool {
-        let total = bytes.wrappingAdd(count, ordering: .relaxed).newValue
-        if count <= 0 { return true }
-        return total <= most.load(ordering: .relaxed)
+/// The server of a dedicated client, and the parameters of its connection.
+package struct ClientSpecification: Sendable {
+    package enum Target: Sendable {
+        /// A configured upstream, with its own credentials unless others are given.
+        case upstream(String)
+        /// An address that the allow-list must cover.
+        case address(String)
     }
 
-    /// The refusal of a subscription whose values exceed the budget.
-    var refusal: UpstreamRefusal {
-        UpstreamRefusal(
-            code: UpstreamRefusal.valuesCode,
-            message: "The values of the upstream exceed the \(limit) bytes of maxValues"
-        )
-    }
+    package var target: Target
+    /// The adapter set; nil: the upstream's, or the server's `DEFAULT`.
+    package var adapterSet: String?
+    /// The user; nil: the upstream's, or none.
+    package var user: String?
+    /// The password; nil: the upstream's, or none.
+    package var password: String?
+
+    package init(target: Target) { self.target = target }
 }

@@ -28,9 +28,9 @@ import Testing
         newer.access = AccessFixture.keys()
         newer.pool.clientIdle = .seconds(1)
         #expect(try await gateway.reload(newer) == [])
-        #expect(gateway.pool.upstreams.map(\.name) == ["b", "c"])
-        #expect(gateway.pool.upstream("b")?.maxItems == 7)
-        #expect(gateway.pool.configuration.clientIdle == .seconds(1))
+        #expect(gateway.pool.settings.upstreams.map(\.name) == ["b", "c"])
+        #expect(gateway.pool.settings.upstream("b")?.maxItems == 7)
+        #expect(gateway.pool.settings.configuration.clientIdle == .seconds(1))
         #expect(gateway.configuration.maxStreams == 3)
         #expect(throws: PoolError.unknownUpstream("a")) {
             try gateway.pool.createClient(ClientSpecification(target: .upstream("a")))
@@ -72,7 +72,7 @@ import Testing
         var newer = Self.configuration(["c"])
         newer.access.webTokens.publicKey = "broken"
         await #expect(throws: KeyMaterial.Mistake.self) { _ = try await gateway.reload(newer) }
-        #expect(gateway.pool.upstreams.map(\.name) == ["a", "b"])
+        #expect(gateway.pool.settings.upstreams.map(\.name) == ["a", "b"])
     }
 
     /// The certificate of the file was taken for the one in use: all later reloads were refused, as the server had started
@@ -108,9 +108,9 @@ import Testing
         let mistake = "the address in use, 0.0.0.0: http.host: is not a loopback address: configure auth.keys or "
         #expect(error?.description.hasPrefix(mistake) == true)
         #expect(gateway.configuration.access == older.access)
-        #expect(gateway.pool.upstreams.map(\.name) == ["a"])
+        #expect(gateway.pool.settings.upstreams.map(\.name) == ["a"])
         newer.access.configuredModes = [.none]
         #expect(try await gateway.reload(newer) == ["http.host"])
-        #expect(gateway.pool.upstreams.map(\.name) == ["b"])
+        #expect(gateway.pool.settings.upstreams.map(\.name) == ["b"])
     }
 }

@@ -25,7 +25,7 @@ internal import Testing
     }
 
     private func reload(_ pool: SessionPool, _ change: (inout UpstreamConfiguration) -> Void) {
-        var configuration = pool.configuration
+        var configuration = pool.settings.configuration
         change(&configuration.upstreams[0])
         pool.reload(configuration)
     }
@@ -142,7 +142,7 @@ internal import Testing
         let pool = pool()
         let resource = try posted(pool)
         let former = try #require(resource.client)
-        var without = pool.configuration
+        var without = pool.settings.configuration
         without.upstreams = []
         pool.reload(without)
         #expect(resource.client === former && resource.status.isActive)

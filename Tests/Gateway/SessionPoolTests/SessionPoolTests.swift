@@ -175,11 +175,11 @@ internal import Testing
 
     @Test func incompleteLinesCountAsValuesOfTheirUpstream() throws {
         let pool = pool { $0.maxValueBytes = 1_000 }
-        let configuration = pool.configuration(of: ClientID("c"), for: pool.upstream("demo"))
+        let configuration = pool.settings.clientConfiguration(of: ClientID("c"), for: pool.settings.upstream("demo"))
         let add = try #require(configuration.lineBudget)
         #expect(add(900))
         #expect(!add(200))
-        #expect(pool.values(of: "demo").used == 1_100)
+        #expect(pool.settings.values(of: "demo").used == 1_100)
     }
 
     @Test func subscriptionIsCarriedBeforeItIsSent() throws {
@@ -397,7 +397,7 @@ internal import Testing
             guard case .invalidValue = error else { throw try #require(error) }
             #expect(pool.figures(of: "demo") == .none && pool.clients().isEmpty)
         }
-        var corrected = pool.configuration
+        var corrected = pool.settings.configuration
         corrected.upstreams[0].serverAddress = "http://127.0.0.1:1"
         pool.reload(corrected)
         try pool.activate(resource)
@@ -420,7 +420,7 @@ internal import Testing
     @Test func upstreamThatIsRemovedDuringAnActivationRefusesIt() throws {
         let pool = pool()
         let resource = try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
-        var without = pool.configuration
+        var without = pool.settings.configuration
         without.upstreams = []
         pool.reload(without)
         #expect(error { try pool.activate(resource) } == .unknownUpstream("demo"))

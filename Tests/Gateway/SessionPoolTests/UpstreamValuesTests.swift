@@ -51,16 +51,16 @@ internal import Testing
     @Test func valuesThatAnEventRemovesCountNoLonger() throws {
         let pool = pool()
         let (resource, carrier) = try resourceWithKey(in: pool)
-        let one = pool.values(of: "demo").used
+        let one = pool.settings.values(of: "demo").used
         for event in [SubscriptionEvent.clearSnapshot(itemPos: 1), Self.confirmation, .unsubscribed(isFinal: false)] {
             for key in ["a", "b", "c"] { try deliver(Self.added(key), of: carrier) }
-            #expect(pool.values(of: "demo").used > one)
+            #expect(pool.settings.values(of: "demo").used > one)
             try deliver(event, of: carrier)
-            #expect(pool.values(of: "demo").used < one)
+            #expect(pool.settings.values(of: "demo").used < one)
         }
         try pool.delete(resource.id)
         pass(5, in: pool)
-        #expect(pool.values(of: "demo").used == 0)
+        #expect(pool.settings.values(of: "demo").used == 0)
     }
 
     /// As after the difference from a value that is too large for differences.
@@ -86,7 +86,7 @@ internal import Testing
         let events = sink.present.events
         #expect(carrier.refuse(UpstreamRefusal(code: 1, message: "m")).isEmpty)
         #expect(sink.present.events == events && pool.upstreamMetrics.errors.subscriptions.values.reduce(0, +) == 1)
-        #expect(pool.values(of: "demo").used == 0)
+        #expect(pool.settings.values(of: "demo").used == 0)
     }
 
     /// The callers that use subscriptions.
@@ -123,14 +123,14 @@ internal import Testing
         let common = try table("common", of: ["a", "b", "c"], users, in: pool)
         for key in ["b", "c"] { try deliver(Self.added(key), of: common.carrier) }
         try deliver(Self.added("b"), of: second.carrier)
-        pool.values(of: "demo").setLimit(pool.values(of: "demo").used)
+        pool.settings.values(of: "demo").setLimit(pool.settings.values(of: "demo").used)
 
         try deliver(Self.added("b"), of: small.carrier)
         #expect(small.resource.status.updates == 2 && sink.present.events[small.resource.id]?.count == 3)
         #expect(second.resource.status.lastError?.code == UpstreamRefusal.valuesCode)
         #expect(second.resource.carrier == nil && !second.resource.status.isActive)
         #expect([small, first, common].allSatisfy { $0.resource.status.isSubscribed })
-        #expect(pool.values(of: "demo").used <= pool.values(of: "demo").limit)
+        #expect(pool.settings.values(of: "demo").used <= pool.settings.values(of: "demo").limit)
     }
 
     @Test func theSubscriptionOfTheCallerWithTheMostValuesEndsThatHasGrown() throws {
@@ -140,7 +140,7 @@ internal import Testing
         let first = try table("first", of: ["a"], users, in: pool)
         let second = try table("second", of: ["a"], users, in: pool)
         for key in ["b", "c"] { try deliver(Self.added(key), of: first.carrier) }
-        pool.values(of: "demo").setLimit(pool.values(of: "demo").used)
+        pool.settings.values(of: "demo").setLimit(pool.settings.values(of: "demo").used)
         try deliver(Self.added("b"), of: second.carrier)
         #expect(second.resource.carrier == nil)
         #expect([small, first].allSatisfy { $0.resource.status.isSubscribed })

@@ -201,7 +201,7 @@ struct ClusterApplier: Sendable {
         carried[id] = (key, group, nil)
         do throws(PoolError) {
             guard let pool else { throw .unknownUpstream(key.upstream) }
-            let session = try pool.sessionKey(upstream: key.upstream, group: group)
+            let session = try pool.settings.sessionKey(upstream: key.upstream, group: group)
             let shared = SharedKey(session: session, properties: key.properties)
             try pool.checkCredits(for: shared)
             carried[id]?.resource = try pool.joinImplicit(shared, as: SubscriptionID(id)).resource
@@ -220,7 +220,7 @@ struct ClusterApplier: Sendable {
     ) throws(PoolError) {
         for topic in inherited.topics { drop(topic.id, in: pool) }
         guard let pool, let first = inherited.topics.first else { return }
-        let session = try pool.sessionKey(upstream: first.key.upstream, group: group)
+        let session = try pool.settings.sessionKey(upstream: first.key.upstream, group: group)
         let subscriptions = inherited.topics.map { topic in
             SessionAdoption.Subscription(
                 id: SubscriptionID(topic.id),

@@ -188,7 +188,7 @@ extension ClusterNode: Coordination {
     }
 
     private func limits(_ limit: KeyPath<PoolConfiguration, Int>) -> QuotaLimits {
-        QuotaLimits(count: host?.services.pool.configuration[keyPath: limit])
+        QuotaLimits(count: host?.services.pool.settings.configuration[keyPath: limit])
     }
 
     /// The quota units of the shared subscriptions among the sources of a stream.

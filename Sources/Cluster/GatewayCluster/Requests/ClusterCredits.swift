@@ -41,7 +41,7 @@ extension ClusterNode {
     }
 
     private func claimCredits(of upstream: String) {
-        let limits = pool?.limits(of: upstream) ?? .none
+        let limits = pool?.settings.limits(of: upstream) ?? .none
         guard let claim = shared.withLock({ $0.credits.nextClaim(of: upstream, limits: limits) }) else { return }
         // In a new epoch, the other members declare the credits that they have before new ones are given.
         whenComplete { [self] isComplete in
@@ -85,7 +85,7 @@ extension ClusterNode {
     /// The credits of this member for each upstream that is configured or still used, ordered by name.
     var heldCredits: [(upstream: String, held: UpstreamCredits)] {
         guard let pool else { return [] }
-        let names = Set(pool.upstreams.map(\.name)).union(pool.creditedUpstreams)
+        let names = Set(pool.settings.upstreams.map(\.name)).union(pool.creditedUpstreams)
         return names.sorted().map { ($0, pool.credits(of: $0)) }
     }
 
@@ -154,7 +154,7 @@ extension ClusterNode {
     }
 
     private func declare(_ present: UpstreamCredits, of upstream: String) {
-        let limits = pool?.limits(of: upstream) ?? .none
+        let limits = pool?.settings.limits(of: upstream) ?? .none
         write(.credit(.declare(upstream: upstream, present, limits: limits)))
     }
 

@@ -28,7 +28,7 @@ extension ClusterResources {
                 if let client = content["client"]?.string {
                     .dedicated(ClientID(client))
                 } else {
-                    .pooled(try services.pool.sessionKey(upstream: specification.upstream ?? ""))
+                    .pooled(try services.pool.settings.sessionKey(upstream: specification.upstream ?? ""))
                 }
             let id = SubscriptionID(id)
             // Specifications of version 1.1.0 have no time.

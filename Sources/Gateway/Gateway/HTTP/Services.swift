@@ -68,7 +68,7 @@ extension Services {
     var configuration: GatewayConfiguration { current.value }
 
     /// The values that null restores in the options of a client by address.
-    var defaultOptions: ConnectionOptionValues { pool.configuration.edition.defaultOptions }
+    var defaultOptions: ConnectionOptionValues { pool.settings.configuration.edition.defaultOptions }
 
     func versions(of topic: SubscriptionID) -> CurrentVersions {
         CurrentVersions(of: topic, in: hub, coordination.contact)
@@ -89,7 +89,7 @@ extension Services {
 
     func upstream(_ call: Call) throws(PoolError) -> UpstreamConfiguration {
         let name = call.parameter("name")
-        guard permissions(call).sees(upstream: name), let upstream = pool.upstream(name) else {
+        guard permissions(call).sees(upstream: name), let upstream = pool.settings.upstream(name) else {
             throw .unknownUpstream(name)
         }
         return upstream

@@ -78,11 +78,11 @@ struct MetricsReport: Sendable {
     }
 
     private func writePool(to text: inout MetricsText) {
-        let figures = pool.upstreams.map { ($0.name, pool.figures(of: $0.name)) }
+        let figures = pool.settings.upstreams.map { ($0.name, pool.figures(of: $0.name)) }
         text.write(MetricNames.sessions, each: figures.map { ([$0], $1.sessions) })
         text.write(MetricNames.poolSubscriptions, each: figures.map { ([$0], $1.subscriptions) })
         text.write(MetricNames.poolItems, each: figures.map { ([$0], $1.items) })
-        let values = pool.upstreamValues.filter { !$0.name.isEmpty }
+        let values = pool.settings.upstreamValues.filter { !$0.name.isEmpty }
         text.write(MetricNames.valueBytes, each: values.map { ([$0], $1.used) })
         text.write(MetricNames.valueLimit, each: values.filter { $1.limit != .max }.map { ([$0], $1.limit) })
         let resources = pool.resourceCounts

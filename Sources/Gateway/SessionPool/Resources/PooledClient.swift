@@ -71,12 +71,12 @@ package final class PooledClient: Sendable {
         self.upstream = upstream?.name
         self.isDedicated = isDedicated
         self.isTransferable = isTransferable
-        secretHeaders = upstream?.headerNames ?? []
+        secretHeaders = Set((upstream?.options.httpExtraHeaders ?? [:]).keys.map { $0.lowercased() })
         self.core = core
         self.pool = pool
         sink = pool.sink
         metrics = pool.upstreamMetrics
-        values = pool.values(of: upstream?.name ?? "")
+        values = pool.settings.values(of: upstream?.name ?? "")
         clock = pool.clock
         observeConnection = pool.observeConnection
         state = RankedMutex(State(lastUsed: clock()), rank: .pooledClient)

@@ -79,7 +79,7 @@ struct ClientDetailsResource: Sendable {
         guard let address else { return }
         if let address {
             if client.upstream != nil, address == client.core.connectionDetails.serverAddress { return }
-            guard services.pool.configuration.allowedAddresses.allows(address) else {
+            guard services.pool.settings.configuration.allowedAddresses.allows(address) else {
                 throw PoolError.addressNotAllowed(address)
             }
         }

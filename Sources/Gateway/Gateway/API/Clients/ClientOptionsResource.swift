@@ -34,6 +34,6 @@ package struct ClientOptionsResource: Sendable {
     private func response(_ client: PooledClient) -> Response { .json { OptionsView(client).write(to: &$0) } }
 
     private func defaults(_ client: PooledClient) -> ConnectionOptionValues {
-        client.upstream.flatMap { services.pool.upstream($0) }?.options ?? services.defaultOptions
+        client.upstream.flatMap { services.pool.settings.upstream($0) }?.options ?? services.defaultOptions
     }
 }

@@ -125,7 +125,7 @@ package struct ClientsResource: Sendable {
 
     /// The option values that null restores in a new client.
     private func defaults(_ specification: ClientSpecification?) -> ConnectionOptionValues {
-        if case .upstream(let name) = specification?.target, let upstream = services.pool.upstream(name) {
+        if case .upstream(let name) = specification?.target, let upstream = services.pool.settings.upstream(name) {
             return upstream.options
         }
         return services.defaultOptions

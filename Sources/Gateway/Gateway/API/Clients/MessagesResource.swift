@@ -29,7 +29,7 @@ struct MessagesResource: Sendable {
         guard let upstream = named ?? defaults.upstream else { throw Problem(.invalidValue) }
         let session = try ProblemDetails.lookUp(call.query.has("upstream") ? .parameter("upstream") : nil) {
             try services.permissions(call).check(upstream: upstream)
-            return try services.pool.sessionKey(upstream: upstream)
+            return try services.pool.settings.sessionKey(upstream: upstream)
         }
         let client = try await services.coordination.admit(.activation, for: call) {
             try services.pool.messenger(session, for: Self.messageTime)

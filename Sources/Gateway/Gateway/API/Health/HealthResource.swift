@@ -40,7 +40,7 @@ struct HealthResource: Sendable {
                 json.member("subscriptions", services.pool.resourceCount)
                 json.member("streams", services.streams.count)
                 let permissions = services.permissions(call)
-                let upstreams = services.pool.upstreams.map(\.name).filter(permissions.sees(upstream:))
+                let upstreams = services.pool.settings.upstreams.map(\.name).filter(permissions.sees(upstream:))
                 json.objects("upstreams", of: upstreams) { json, name in
                     write(name, clients.filter { $0.upstream == name }, permissions, to: &json)
                 }
@@ -75,7 +75,7 @@ struct HealthResource: Sendable {
         json.member("connected", statuses.count { $0.isConnected })
         json.member("statuses", Optional(statuses.map(\.rawValue)))
         json.lastFailure(of: services.failedClient(of: name, among: clients, permissions))
-        if let values = services.pool.upstreamValues.first(where: { $0.name == name })?.values {
+        if let values = services.pool.settings.upstreamValues.first(where: { $0.name == name })?.values {
             json.object("values") { json in
                 json.member("used", values.used)
                 json.member("limit", values.limit == .max ? nil : values.limit)

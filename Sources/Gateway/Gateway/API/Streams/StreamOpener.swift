@@ -331,7 +331,7 @@ package struct StreamOpener: Sendable {
 
     private func check(_ selector: SourceSelector, _ call: Call) throws {
         try services.permissions(call).check(selector)
-        if case .join(let upstream, _, _) = selector { _ = try services.pool.sessionKey(upstream: upstream) }
+        if case .join(let upstream, _, _) = selector { _ = try services.pool.settings.sessionKey(upstream: upstream) }
     }
 
     /// Releases a shared subscription that a caller has joined.
@@ -347,7 +347,7 @@ package struct StreamOpener: Sendable {
             source = existing
             if let client = client(of: existing) { acquired.clients[existing] = client }
         case .join(let upstream, let properties, let isTyped):
-            let session = try services.pool.sessionKey(upstream: upstream)
+            let session = try services.pool.settings.sessionKey(upstream: upstream)
             let key = SharedKey(session: session, properties: properties)
             let joined = try services.coordination.join(key, in: services.pool)
             if joined.isOpened { acquired.opened.insert(SubscriptionID(joined.id)) }

@@ -56,7 +56,7 @@ struct SubscriptionView {
         json.member("keyPosition", status.keyPosition)
         json.member("commandPosition", status.commandPosition)
         json.member("realMaxFrequency", status.realMaxFrequency)
-        let lifetime = resource.isImplicit ? nil : present.lifetime(pool.configuration.subscriptionIdle)
+        let lifetime = resource.isImplicit ? nil : present.lifetime(pool.settings.configuration.subscriptionIdle)
         json.member("ttl", lifetime?.roundedSeconds)
     }
 

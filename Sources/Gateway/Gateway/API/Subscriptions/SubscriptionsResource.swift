@@ -31,7 +31,8 @@ struct SubscriptionsResource: Sendable {
         let isActive = reader.bool("active") != false
         let properties = SubscriptionReader.properties(reader, isComplete: isActive)
         var ttl: Duration?
-        if let lifetime = SubscriptionReader.lifetime(reader, upTo: services.pool.configuration.subscriptionIdle) {
+        let limit = services.pool.settings.configuration.subscriptionIdle
+        if let lifetime = SubscriptionReader.lifetime(reader, upTo: limit) {
             ttl = lifetime
         }
         let carrier = carrier(reader, defaults, isOfFeed: body.has("feed"))
@@ -75,7 +76,7 @@ struct SubscriptionsResource: Sendable {
     func patch(_ call: Call) async throws -> Response {
         let resource = try services.subscription(call)
         let body = try RequestBody.object(of: call, types: RequestBody.patchTypes)
-        let patch = try SubscriptionPatch(body, mostLifetime: services.pool.configuration.subscriptionIdle)
+        let patch = try SubscriptionPatch(body, mostLifetime: services.pool.settings.configuration.subscriptionIdle)
         _ = try services.ownSubscription(call)
         try checkTag(of: resource, call)
         let properties = try patch.applied(to: resource.properties)
@@ -236,7 +237,7 @@ struct SubscriptionsResource: Sendable {
         case .upstream(let name):
             do {
                 try services.permissions(call).check(upstream: name)
-                let key = try services.pool.sessionKey(upstream: name)
+                let key = try services.pool.settings.sessionKey(upstream: name)
                 return (.pooled(key), key.upstream)
             } catch {
                 let member = ["upstream", "feed"].first(where: body.has)

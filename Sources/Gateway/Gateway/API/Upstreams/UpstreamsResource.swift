@@ -9,7 +9,7 @@ struct UpstreamsResource: Sendable {
     /// `GET /v1/upstreams`.
     func list(_ call: Call) throws -> OperationResult {
         let permissions = services.permissions(call)
-        let visible = services.pool.upstreams.filter { permissions.sees(upstream: $0.name) }
+        let visible = services.pool.settings.upstreams.filter { permissions.sees(upstream: $0.name) }
         let upstreams = visible.sorted { $0.name < $1.name }
         let page = try Page(of: upstreams, for: call) { $0.name }
         return .response(page.response("upstreams") { write($1, permissions, to: &$0) })
@@ -30,7 +30,7 @@ struct UpstreamsResource: Sendable {
         let wanted = (limit: reader.integer(Self.limitName, in: 0...Int.max, rule), policy: policy(reader))
         try reader.refusals.finish()
         let tagged = taggedMembers(of: upstream, services.permissions(call))
-        try services.pool.changeSessionLimit { present throws(Problem) in
+        try services.pool.settings.changeSessionLimit { present throws(Problem) in
             try Self.tag(over: tagged, present).check(changeBy: call)
             if let limit = wanted.limit { present.maxConcurrentSessionsPerServer = limit }
             if let policy = wanted.policy { present.policy = policy }
@@ -60,7 +60,8 @@ struct UpstreamsResource: Sendable {
         isRead: Bool
     ) throws(Problem) -> OperationResult {
         let permissions = services.permissions(call)
-        let tag = Self.tag(over: taggedMembers(of: upstream, permissions), services.pool.configuration.sessionLimit)
+        let limit = services.pool.settings.configuration.sessionLimit
+        let tag = Self.tag(over: taggedMembers(of: upstream, permissions), limit)
         let isKnown = isRead ? try tag.isKnown(to: call) : false
         return .response(Response.json { write(upstream, permissions, to: &$0) }.tagged(tag, isKnown: isKnown))
     }
@@ -98,7 +99,7 @@ struct UpstreamsResource: Sendable {
         writeQuotas(of: upstream, to: &json)
         let failed = services.failedClient(of: upstream.name, among: services.pool.clients(), permissions)
         json.lastFailure(of: failed)
-        let limit = services.pool.configuration.sessionLimit
+        let limit = services.pool.settings.configuration.sessionLimit
         json.member("maxConcurrentSessionsPerServer", limit.maxConcurrentSessionsPerServer)
         json.member("maxConcurrentSessionsPerServerExceededPolicy", limit.policy.rawValue)
         json.endObject()

@@ -51,7 +51,7 @@ package struct Permissions: Sendable {
     private func covers(_ client: PooledClient) -> Bool {
         guard !caller.rights.coversAllUpstreams else { return true }
         guard let name = client.upstream, sees(upstream: name) else { return false }
-        let adapterSets = [client.core.connectionDetails.adapterSet, pool.upstream(name)?.adapterSet]
+        let adapterSets = [client.core.connectionDetails.adapterSet, pool.settings.upstream(name)?.adapterSet]
         return !client.isDedicated || Set(adapterSets.map { $0.map { Array($0.utf8) } }).count == 1
     }
 

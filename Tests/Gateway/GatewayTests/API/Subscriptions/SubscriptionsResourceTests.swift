@@ -25,7 +25,7 @@ import Testing
 
     @Test func aLargeSubscriptionIsChangedOnTheBackgroundQueue() throws {
         let resource = try fixture.services.pool.createResource(
-            home: .pooled(try fixture.services.pool.sessionKey(upstream: "demo")),
+            home: .pooled(try fixture.services.pool.settings.sessionKey(upstream: "demo")),
             properties: SubscriptionProperties(
                 mode: .merge,
                 items: .list((0...50_000).map { "i\($0)" }),

@@ -76,7 +76,7 @@ import Testing
         #expect(!isNew())
         refuse(7, "License limit reached")
         #expect(isNew())
-        var pool = fixture.services.pool.configuration
+        var pool = fixture.services.pool.settings.configuration
         pool.upstreams[0].serverAddress = "http://127.0.0.1:10"
         fixture.services.pool.reload(pool)
         #expect(isNew())

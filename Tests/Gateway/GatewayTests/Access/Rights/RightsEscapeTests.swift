@@ -281,7 +281,7 @@ import Testing
         let fixture = try await AccessFixture()
         let body = #"{"upstream":"demo","mode":"MERGE","items":["item1"],"fields":["f"]}"#
         let stream = fixture.perform("POST", "/v1/streams", as: Self.alice, body).json["id"]?.string ?? ""
-        var without = fixture.services.pool.configuration
+        var without = fixture.services.pool.settings.configuration
         without.upstreams.removeAll { $0.name == "demo" }
         fixture.services.pool.reload(without)
         #expect(fixture.perform("GET", "/v1/streams/\(stream)/events", as: Self.alice).isStream)

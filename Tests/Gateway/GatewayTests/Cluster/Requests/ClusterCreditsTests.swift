@@ -145,7 +145,7 @@ import Testing
             let id = SubscriptionID(try #require(made.json["id"]?.string))
             func isActive() -> Bool { pool.resource(id)?.status.isActive ?? false }
             func reload(maxItems: Int) {
-                var configuration = pool.configuration
+                var configuration = pool.settings.configuration
                 for index in configuration.upstreams.indices {
                     configuration.upstreams[index].serverAddress = "http://127.0.0.1:2"
                     configuration.upstreams[index].maxItems = maxItems

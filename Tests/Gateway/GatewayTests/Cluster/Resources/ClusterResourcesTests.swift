@@ -111,7 +111,7 @@ import Testing
         try await ClusterFixture.run { fixture in
             let (other, member) = (fixture.members[0], fixture.members[1])
             for member in fixture.members {
-                var pool = member.services.pool.configuration
+                var pool = member.services.pool.settings.configuration
                 for index in pool.upstreams.indices { pool.upstreams[index].options.httpExtraHeaders = ["X": "0"] }
                 member.services.pool.reload(pool)
             }
