@@ -88,9 +88,10 @@ struct SettingGroup<Part>: Sendable {
         }
     }
 
-    func text(_ key: String, _ shape: String, _ path: Path<String>) -> Setting {
+    /// A text that is empty if it is missing; `default` describes its absence.
+    func text(_ key: String, _ shape: String, _ path: Path<String>, default absence: String = "required") -> Setting {
         setting(key, .text(shape)) {
-            $0[keyPath: path].isEmpty ? "required" : $0[keyPath: path]
+            $0[keyPath: path].isEmpty ? absence : $0[keyPath: path]
         } apply: { part, text throws(SettingError) in
             part[keyPath: path] = text
         }
@@ -100,6 +101,15 @@ struct SettingGroup<Part>: Sendable {
     func text(_ key: String, _ shape: String, _ path: Path<String?>, default absence: String = "none") -> Setting {
         setting(key, .text(shape)) {
             $0[keyPath: path] ?? absence
+        } apply: { part, text throws(SettingError) in
+            part[keyPath: path] = text
+        }
+    }
+
+    /// A secret that is empty if it is missing.
+    func secret(_ key: String, _ shape: String, _ path: Path<String>) -> Setting {
+        setting(key, .text(shape), isSecret: true) {
+            $0[keyPath: path].isEmpty ? "none" : "set"
         } apply: { part, text throws(SettingError) in
             part[keyPath: path] = text
         }

@@ -83,24 +83,12 @@ extension Settings {
 
     private static func tls(_ upstream: UpstreamGroup) -> [Setting] {
         [
-            secret(upstream, "tls.ca", "PEM") {
-                if case .pem = $0.tls.trust { true } else { false }
-            } apply: {
-                $0.tls.trust = .pem($1)
-            }
-            .means("The certificate authorities that certify the server, instead of the system's."),
-            secret(upstream, "tls.certificate", "PEM") {
-                $0.tls.identity != nil
-            } apply: {
-                $0.tls.identity = .init(certificateChain: $1, privateKey: $0.tls.identity?.privateKey ?? "")
-            }
-            .means("The client certificate, with its intermediate ones."),
-            secret(upstream, "tls.key", "PEM") {
-                $0.tls.identity != nil
-            } apply: {
-                $0.tls.identity = .init(certificateChain: $0.tls.identity?.certificateChain ?? "", privateKey: $1)
-            }
-            .means("The private key of the client certificate, not encrypted."),
+            upstream.secret("tls.ca", "PEM", \.authorities)
+                .means("The certificate authorities that certify the server, instead of the system's."),
+            upstream.secret("tls.certificate", "PEM", \.identity.certificateChain)
+                .means("The client certificate, with its intermediate ones."),
+            upstream.secret("tls.key", "PEM", \.identity.privateKey)
+                .means("The private key of the client certificate, not encrypted."),
             upstream.setting("tls.pins", .list(of: "sha256/BASE64")) {
                 SettingValue.text($0.certificatePins)
             } apply: { upstream, text throws(SettingError) in
@@ -117,58 +105,25 @@ extension Settings {
             } apply: { upstream, text throws(SettingError) in
                 guard let address = AddressAllowList.entry(text), let host = address.host, let port = address.port
                 else { throw SettingError(rule: "must be HOST:PORT") }
-                upstream.proxy = .init(
-                    host: host,
-                    port: port,
-                    user: upstream.proxy?.user,
-                    password: upstream.proxy?.password
-                )
+                (upstream.presentProxy.host, upstream.presentProxy.port) = (host, port)
             }
             .means("The HTTP proxy to connect through."),
-            upstream.setting("proxy.user", .text("a name")) {
-                $0.proxy?.user ?? "none"
-            } apply: { upstream, text throws(SettingError) in
-                upstream.changeProxy { $0.user = text }
-            }
-            .means("The user for the proxy (Digest or Basic authentication)."),
-            secret(upstream, "proxy.password", "a secret") {
-                $0.proxy?.password != nil
-            } apply: { upstream, text in
-                upstream.changeProxy { $0.password = text }
-            }
-            .means("The password for the proxy."),
+            upstream.text("proxy.user", "a name", \.presentProxy.user)
+                .means("The user for the proxy (Digest or Basic authentication)."),
+            upstream.secret("proxy.password", "a secret", \.presentProxy.password)
+                .means("The password for the proxy."),
         ]
     }
 
     private static func credentials(_ upstream: UpstreamGroup) -> [Setting] {
         [
-            upstream.setting("http.user", .text("a name")) {
-                $0.httpCredentials?.user ?? "none"
-            } apply: { upstream, text throws(SettingError) in
-                upstream.httpCredentials = .init(user: text, password: upstream.httpCredentials?.password ?? "")
-            }
-            .means("The user for HTTP authentication (Digest or Basic) by the server, or by a proxy in front of it."),
-            secret(upstream, "http.password", "a secret") {
-                $0.httpCredentials != nil
-            } apply: {
-                $0.httpCredentials = .init(user: $0.httpCredentials?.user ?? "", password: $1)
-            }
-            .means("The password for HTTP authentication."),
+            upstream.text("http.user", "a name", \.credentials.user, default: "none")
+                .means(
+                    "The user for HTTP authentication (Digest or Basic) by the server, or by a proxy in front of it."
+                ),
+            upstream.secret("http.password", "a secret", \.credentials.password)
+                .means("The password for HTTP authentication."),
         ]
-    }
-
-    private static func secret(
-        _ upstream: UpstreamGroup,
-        _ key: String,
-        _ shape: String,
-        isSet: @escaping @Sendable (UpstreamConfiguration) -> Bool,
-        apply: @escaping @Sendable (inout UpstreamConfiguration, String) -> Void
-    ) -> Setting {
-        upstream.setting(key, .text(shape), isSecret: true) {
-            isSet($0) ? "set" : "none"
-        } apply: { upstream, text throws(SettingError) in
-            apply(&upstream, text)
-        }
     }
 
     private static func quotas(_ upstream: UpstreamGroup) -> [Setting] {
@@ -233,11 +188,25 @@ extension Settings {
     }
 }
 
+/// The parts that are missing until one of their settings is read; another one may be read later.
 extension UpstreamConfiguration {
-    /// Changes the proxy; adds one without an address if there is none, because the address may be read later.
-    fileprivate mutating func changeProxy(_ change: (inout ProxySettings) -> Void) {
-        var proxy = proxy ?? ProxySettings(host: "", port: 0)
-        change(&proxy)
-        self.proxy = proxy
+    fileprivate var authorities: String {
+        get { if case .pem(let text) = tls.trust { text } else { "" } }
+        set { tls.trust = .pem(newValue) }
+    }
+
+    fileprivate var identity: TLSSettings.Identity {
+        get { tls.identity ?? .init(certificateChain: "", privateKey: "") }
+        set { tls.identity = newValue }
+    }
+
+    fileprivate var presentProxy: ProxySettings {
+        get { proxy ?? ProxySettings(host: "", port: 0) }
+        set { proxy = newValue }
+    }
+
+    fileprivate var credentials: HTTPCredentials {
+        get { httpCredentials ?? HTTPCredentials(user: "", password: "") }
+        set { httpCredentials = newValue }
     }
 }

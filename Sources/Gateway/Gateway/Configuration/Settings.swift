@@ -50,20 +50,10 @@ package enum Settings {
     }()
 
     private static let tls: [Setting] = {
-        let tls = SettingGroup("http.tls.", \.http.certificate)
+        let tls = SettingGroup("http.tls.", \.http.presentCertificate)
         return [
-            tls.setting("certificate", .text("PEM"), isSecret: true) {
-                $0 == nil ? "none" : "set"
-            } apply: { certificate, text throws(SettingError) in
-                certificate = .init(chain: text, key: certificate?.key ?? "")
-            }
-            .means("The certificate, with its intermediate ones."),
-            tls.setting("key", .text("PEM"), isSecret: true) {
-                $0 == nil ? "none" : "set"
-            } apply: { certificate, text throws(SettingError) in
-                certificate = .init(chain: certificate?.chain ?? "", key: text)
-            }
-            .means("The certificate's private key, not encrypted."),
+            tls.secret("certificate", "PEM", \.chain).means("The certificate, with its intermediate ones."),
+            tls.secret("key", "PEM", \.key).means("The certificate's private key, not encrypted."),
         ]
     }()
 
@@ -229,4 +219,12 @@ extension Settings {
                 .means("The number of groups, each held by one member, of an upstream's subscriptions."),
         ]
     }()
+}
+
+extension DaemonConfiguration {
+    /// The certificate of the server, empty until one of its two settings is read.
+    fileprivate var presentCertificate: Certificate {
+        get { certificate ?? Certificate(chain: "", key: "") }
+        set { certificate = newValue }
+    }
 }
