@@ -8,6 +8,58 @@ internal import SessionPool
 
 /// The answers of a member of a cluster.
 extension ClusterNode: Coordination {
+    // MARK: - Gateway
+
+    func attach(_ pool: SessionPool) {
+        pool.requireCredits()
+        shared.withLock { $0.pool = pool }
+    }
+
+    func attach(_ host: HTTPHost) {
+        shared.withLock { $0.host = host }
+        host.services.access.owners.usage.observe { [weak self] in
+            self?.made(.subscriptionUsed($0, identity: $1, items: $2))
+        }
+        host.services.access.owners.observeRemovals { [weak self] in self?.made(.resourceRemoved($0)) }
+    }
+
+    func reload(_ configuration: GatewayConfiguration) {
+        let (digest, pool) = (configuration.clusterDigest, configuration.pool)
+        let upstreams = pool.upstreams.map(\.name)
+        state.withLock {
+            $0.machine.configurationChanged(digest, upstreams: upstreams, linger: pool.subscriptionLinger)
+        }
+    }
+
+    var figures: (any CoordinationFigures)? { clusterFigures }
+
+    var uses: [String: CallerUse] {
+        state.withLock { state in
+            guard let quotas = state.machine.ledger?.quotas else { return [:] }
+            return quotas.callers.reduce(into: [:]) { uses, identity in
+                var use = CallerUse()
+                use.streams = quotas.used(of: QuotaUnit.stream("", of: identity).quota).count
+                (use.subscriptions, use.items) = quotas.used(of: QuotaUnit.subscription("", of: identity).quota)
+                uses[identity] = use
+            }
+        }
+    }
+
+    var held: [String: Set<String>] { state.withLock { $0.machine.ledger?.quotas.heldSubscriptions ?? [:] } }
+
+    var clusterFigures: ClusterFigures {
+        let now = clock()
+        let (member, number) = state.withLock { ($0.machine.figures(at: now), $0.link?.number ?? 0) }
+        let (counters, failures) = shared.withLock { ($0.counters, $0.failures.reasons(since: number, at: now)) }
+        return ClusterFigures(
+            member: member,
+            outboxBytes: reports.withLock { $0.outbox.count },
+            counters: counters,
+            credits: heldCredits,
+            failures: failures
+        )
+    }
+
     // MARK: - Place
 
     func perform(_ call: Call, _ operation: Operation) throws -> OperationResult {

@@ -1,4 +1,5 @@
 internal import Changes
+internal import Cryptography
 internal import EventHub
 internal import Gateway
 internal import Primitives
@@ -19,6 +20,12 @@ extension ClusterNode {
         }
         wake()
         return (id, isNew)
+    }
+
+    /// The id of a shared subscription: the same on every member, and unpredictable without the cluster's secret.
+    func id(of topic: SharedTopicKey) -> String {
+        let code = SHA256.code(of: topic.bytes, key: Array((configuration.secret ?? "").utf8))
+        return "s" + String(decoding: code.prefix(16).map { RandomID.character(of: UInt64($0)) }, as: UTF8.self)
     }
 
     func removeReader(of id: String) { state.withLock { $0.machine.removeReader(id, at: clock()) } }

@@ -4,10 +4,9 @@ package import EventHub
 internal import FoundationEssentials
 package import Gateway
 package import Logging
+internal import MicroHTTPD
 internal import Primitives
 internal import Replication
-internal import SessionCore
-internal import SessionPool
 
 /// The clustered form of the coordination of a gateway.
 package enum Clustering {
@@ -66,61 +65,11 @@ extension ClusterNode {
             clock: Moment.monotonic
         )
     }
-
-    func attach(_ pool: SessionPool) {
-        pool.requireCredits()
-        shared.withLock { $0.pool = pool }
-    }
-
-    func attach(_ host: HTTPHost) {
-        shared.withLock { $0.host = host }
-        host.services.access.owners.usage.observe { [weak self] in
-            self?.made(.subscriptionUsed($0, identity: $1, items: $2))
-        }
-        host.services.access.owners.observeRemovals { [weak self] in self?.made(.resourceRemoved($0)) }
-    }
-
-    func reload(_ configuration: GatewayConfiguration) {
-        let (digest, pool) = (configuration.clusterDigest, configuration.pool)
-        let upstreams = pool.upstreams.map(\.name)
-        state.withLock {
-            $0.machine.configurationChanged(digest, upstreams: upstreams, linger: pool.subscriptionLinger)
-        }
-    }
-
-    var figures: (any CoordinationFigures)? { clusterFigures }
-
-    var uses: [String: CallerUse] {
-        state.withLock { state in
-            guard let quotas = state.machine.ledger?.quotas else { return [:] }
-            return quotas.callers.reduce(into: [:]) { uses, identity in
-                var use = CallerUse()
-                use.streams = quotas.used(of: QuotaUnit.stream("", of: identity).quota).count
-                (use.subscriptions, use.items) = quotas.used(of: QuotaUnit.subscription("", of: identity).quota)
-                uses[identity] = use
-            }
-        }
-    }
-
-    var held: [String: Set<String>] { state.withLock { $0.machine.ledger?.quotas.heldSubscriptions ?? [:] } }
-
-    var clusterFigures: ClusterFigures {
-        let now = clock()
-        let (member, number) = state.withLock { ($0.machine.figures(at: now), $0.link?.number ?? 0) }
-        let (counters, failures) = shared.withLock { ($0.counters, $0.failures.reasons(since: number, at: now)) }
-        return ClusterFigures(
-            member: member,
-            outboxBytes: reports.withLock { $0.outbox.count },
-            counters: counters,
-            credits: heldCredits,
-            failures: failures
-        )
-    }
 }
 
 extension GatewayConfiguration {
     /// A number that is equal on members with the same upstreams and access rules.
-    fileprivate var clusterDigest: UInt64 {
+    var clusterDigest: UInt64 {
         var lines = pool.upstreams.map { upstream in
             let credentials = "\(upstream.user ?? "") \(upstream.password ?? "")"
             let address = "\(upstream.serverAddress) \(upstream.adapterSet ?? "")"
@@ -134,5 +83,37 @@ extension GatewayConfiguration {
         let key = Array((cluster.secret ?? "").utf8)
         let code = SHA256.code(of: Array(lines.sorted().joined(separator: "\n").utf8), key: key)
         return code.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
+
+extension ClusterConfiguration {
+    /// How long a request waits for a member without heartbeats to be replaced.
+    var replacementTime: Duration { suspect + Self.takeoverTime }
+
+    /// How long other members may take to take over what a removed member had.
+    private static let takeoverTime = Duration.seconds(2)
+
+    /// The timings of a member; subscriptions linger for the same time as in a gateway without a cluster.
+    func timings(linger: Duration) -> ClusterTimings {
+        var timings = ClusterTimings()
+        timings.suspect = suspect
+        timings.reporting = suspect
+        timings.linger = linger
+        timings.window = connection.window
+        return timings
+    }
+}
+
+extension NATSConfiguration {
+    init(_ configuration: EngineConfiguration) {
+        self.init(servers: configuration.servers, name: configuration.name)
+        (user, password) = (configuration.user, configuration.password)
+        credentialsFile = configuration.credentialsFile
+        authoritiesFile = configuration.authoritiesFile
+        certificateFile = configuration.certificateFile
+        keyFile = configuration.keyFile
+        (window, windowBytes, copies) = (configuration.window, configuration.windowBytes, configuration.copies)
+        // The state of the cluster, which a joining member receives, has the values of all shared subscriptions.
+        replyBytes = MachineMemory.available / 2
     }
 }
