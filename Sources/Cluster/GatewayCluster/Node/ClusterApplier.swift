@@ -3,9 +3,8 @@ internal import EventHub
 internal import Primitives
 internal import Replication
 internal import SessionCore
-internal import SessionPool
 
-/// Applies changes to the hub and the pool of a member. The task of `ClusterNode` owns it.
+/// Applies changes to the hub of a member. The task of `ClusterNode` owns it.
 struct ClusterApplier: Sendable {
     /// Lightstreamer's code for an internal error; the message has the reason.
     static let failureCode = 68
@@ -13,16 +12,12 @@ struct ClusterApplier: Sendable {
     private let hub: EventHub
     private var clients: Set<ClientID> = []
     private var subscriptions: Set<SubscriptionID> = []
-    /// The shared topics whose upstream subscription this member holds, or has tried to open.
-    private var carried: [String: (key: SharedTopicKey, group: UInt64, resource: SubscriptionResource?)] = [:]
     /// The topics of a former state that no member has reported yet. Their streams stay open until all members have.
     private(set) var unreported: Set<TopicID> = []
     /// The windows that are being rebuilt for the next `restart`.
     private var windows: RebuiltWindows?
 
     init(hub: EventHub) { self.hub = hub }
-
-    // MARK: - Hub
 
     mutating func apply(_ changes: [Change], at position: UInt64) {
         let changes = unreported.isEmpty ? changes : changes.map { reported($0) }
@@ -191,77 +186,5 @@ struct ClusterApplier: Sendable {
     private func topics(of ledger: ClusterLedger) -> [(id: String, topic: TopicID)] {
         ledger.clients.keys.map { ($0, .client(ClientID($0))) }
             + ledger.subscriptions.keys.map { ($0, .subscription(SubscriptionID($0))) }
-    }
-
-    // MARK: - Pool
-
-    /// Opens the upstream subscription of a shared topic. Returns nil, or the reason for a failure.
-    mutating func carry(_ id: String, _ key: SharedTopicKey, group: UInt64, in pool: SessionPool?) -> PoolError? {
-        drop(id, in: pool)
-        carried[id] = (key, group, nil)
-        do throws(PoolError) {
-            guard let pool else { throw .unknownUpstream(key.upstream) }
-            let session = try pool.settings.sessionKey(upstream: key.upstream, group: group)
-            let shared = SharedKey(session: session, properties: key.properties)
-            try pool.checkCredits(for: shared)
-            carried[id]?.resource = try pool.joinImplicit(shared, as: SubscriptionID(id)).resource
-            return nil
-        } catch {
-            return error
-        }
-    }
-
-    /// Continues a session of a removed member, with the values that its subscriptions have in the hub.
-    mutating func adopt(
-        _ inherited: InheritedSession,
-        _ offer: OfferedSession,
-        group: UInt64,
-        in pool: SessionPool?
-    ) throws(PoolError) {
-        for topic in inherited.topics { drop(topic.id, in: pool) }
-        guard let pool, let first = inherited.topics.first else { return }
-        let session = try pool.settings.sessionKey(upstream: first.key.upstream, group: group)
-        let subscriptions = inherited.topics.map { topic in
-            SessionAdoption.Subscription(
-                id: SubscriptionID(topic.id),
-                number: Int(clamping: topic.number),
-                table: hub.snapshot(of: SubscriptionID(topic.id))?.table ?? ValueTable(properties: topic.key.properties)
-            )
-        }
-        let resources = try pool.adopt(
-            SessionAdoption(
-                client: ClientID(inherited.client),
-                key: session,
-                session: offer,
-                subscriptions: subscriptions
-            )
-        )
-        for (topic, resource) in zip(inherited.topics, resources) {
-            carried[topic.id] = (topic.key, group, resource)
-        }
-    }
-
-    /// Subscribes again after the server has refused or ended the subscription.
-    mutating func reactivate(_ id: String, in pool: SessionPool?) -> PoolError? {
-        guard let entry = carried[id], entry.resource?.status.isActive != true else { return nil }
-        return carry(id, entry.key, group: entry.group, in: pool)
-    }
-
-    /// Whether the upstream subscription of a shared topic was opened.
-    func isOpened(_ id: String) -> Bool { carried[id]?.resource != nil }
-
-    /// The shared topics whose upstream subscription was not opened.
-    var unopened: [String] { carried.filter { $0.value.resource == nil }.map(\.key) }
-
-    /// Releases an upstream subscription, which lingers in the pool.
-    mutating func drop(_ id: String, in pool: SessionPool?) {
-        guard let resource = carried.removeValue(forKey: id)?.resource else { return }
-        pool?.discardImplicit(resource)
-    }
-
-    /// Releases all upstream subscriptions. Nothing is sent to the servers: another member may have adopted the sessions.
-    mutating func dropAll(in pool: SessionPool?) {
-        pool?.abandonTransferable()
-        for id in carried.keys.sorted() { drop(id, in: pool) }
     }
 }

@@ -124,8 +124,8 @@ final class ClusterNode: Sendable {
                 }
             }
             group.addTask {
-                var applier = ClusterApplier(hub: self.hub)
-                for await _ in self.wakeUps.stream { self.step(&applier) }
+                var (applier, carried) = (ClusterApplier(hub: self.hub), CarriedSubscriptions(of: self))
+                for await _ in self.wakeUps.stream { self.step(&applier, &carried) }
                 for action in self.reports.withLock({ $0.end() }) { action() }
             }
             for await job in jobs.stream { group.addTask { await job() } }
@@ -157,15 +157,15 @@ final class ClusterNode: Sendable {
         wake()
     }
 
-    private func step(_ applier: inout ClusterApplier) {
+    private func step(_ applier: inout ClusterApplier, _ carried: inout CarriedSubscriptions) {
         let inputs = shared.withLock { shared in
             let taken = shared.inputs
             shared.inputs = []
             return taken
         }
         let now = clock()
-        for input in inputs { perform(handle(input, &applier, at: now), &applier) }
-        if !state.withLock({ $0.machine.isSettled }) { perform(timePassed(at: now), &applier) }
+        for input in inputs { perform(handle(input, applier, &carried, at: now), &applier, &carried) }
+        if !state.withLock({ $0.machine.isSettled }) { perform(timePassed(at: now), &applier, &carried) }
         if !applier.unreported.isEmpty {
             // Inside the lock: `addReader` adds a topic again if it comes later.
             state.withLock { state in
@@ -184,7 +184,12 @@ final class ClusterNode: Sendable {
 
     private func timePassed(at now: Moment) -> [MemberAction] { state.withLock { $0.machine.timePassed(at: now) } }
 
-    private func handle(_ input: Input, _ applier: inout ClusterApplier, at now: Moment) -> [MemberAction] {
+    private func handle(
+        _ input: Input,
+        _ applier: ClusterApplier,
+        _ carried: inout CarriedSubscriptions,
+        at now: Moment
+    ) -> [MemberAction] {
         switch input {
         case .tick:
             serveAloneIfDetached(at: now)
@@ -221,7 +226,7 @@ final class ClusterNode: Sendable {
             else { return [] }
             return state.withLock { $0.machine.stateArrived(snapshot, at: now) }
         case .reopen(let id, let term, let ended):
-            if owns(id, term) { opened(id, term: term, applier.reactivate(id, in: pool)) }
+            if owns(id, term) { carried.reactivate(id) }
             ended()
         case .left: return state.withLock { $0.machine.leave() }
         }
@@ -245,7 +250,11 @@ final class ClusterNode: Sendable {
 
     // MARK: - Actions
 
-    private func perform(_ actions: [MemberAction], _ applier: inout ClusterApplier) {
+    private func perform(
+        _ actions: [MemberAction],
+        _ applier: inout ClusterApplier,
+        _ carried: inout CarriedSubscriptions
+    ) {
         for action in actions {
             switch action {
             case .append(let frame): state.withLock { $0.link }?.connection.appendAgain(frame)
@@ -274,13 +283,13 @@ final class ClusterNode: Sendable {
             case .releaseStream(let id): streams?.release(id)
             case .closeTicketStream(let key): closeTicketStream(key)
             case .closeTickets(let gone): closeTickets(of: gone)
-            case .carry(let id, let key, let term): carry(id, key, term: term, &applier)
-            case .reactivate(let id): reactivate(id, &applier)
+            case .carry(let id, let key, let term): carried.carry(id, key, term: term)
+            case .reactivate(let id): carried.reactivate(id)
             case .reopened(let id): hub.take([.subscription(SubscriptionID(id), .activity(isActive: true))])
-            case .adopt(let session): adopt(session, &applier)
-            case .drop(let id): drop(id, &applier)
+            case .adopt(let session): carried.adopt(session)
+            case .drop(let id): carried.drop(id)
             case .forget(let id): forget(id, &applier)
-            case .dropAll: dropAll(&applier)
+            case .dropAll: carried.dropAll()
             case .reportOtherConfiguration(let info): report(info)
             case .reportRefusal(let own, let members): report(own, refusedBy: members)
             case .reportOtherFormats(let formats): report(formats)
@@ -288,5 +297,33 @@ final class ClusterNode: Sendable {
             case .left: hasLeft.set()
             }
         }
+    }
+
+    // MARK: - Membership
+
+    /// This member has joined: it reports all that it has.
+    func reportAll() {
+        // Another member may have performed the request of an uncertain creation since this member was removed.
+        let uncertain = reports.withLock { $0.takeUncertainCreations() }
+        for id in uncertain where holder(of: id) == .unknown { resources?.discard(id) }
+        reports.withLock { $0.outbox.open() }
+        pool?.reportAgain()
+        reports.withLock { $0.outbox.specifyAgain() }
+        streams?.declareAgain()
+        declareTickets()
+        changeClaims { $0.declarations() }
+        declareCredits()
+        reports.withLock { $0.outbox.endReport() }
+    }
+
+    func stopReporting(uncertain: UInt64) {
+        let (due, isOverflow) = reports.withLock { reports in
+            let isOverflow = reports.outbox.isOpen && reports.outbox.hasOverflowed
+            reports.outbox.close()
+            let records = reports.outbox.recordsAppended
+            return (reports.discarded(records, uncertain: uncertain) + reports.removeUndecided(), isOverflow)
+        }
+        if isOverflow { reportOverflow() }
+        for action in due { action() }
     }
 }

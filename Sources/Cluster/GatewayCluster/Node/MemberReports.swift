@@ -227,6 +227,19 @@ extension ClusterNode: PoolSink {
         if reports.withLock({ $0.outbox.append(change, number: number) }) { wake() }
     }
 
+    func take(_ change: SessionChange) {
+        switch change {
+        case .offered(let session, let client):
+            let offered = session.map { OfferedUpstreamSession($0, sessionCipher) }
+            reports.withLock { $0.outbox.offer(offered, of: client.rawValue) }
+            wake()
+        case .numbered(let subscription, let number):
+            reports.withLock { $0.outbox.number(subscription.rawValue, number) }
+        }
+    }
+
+    var ownsSessions: Bool { state.withLock { $0.machine.ownsSessions(at: clock()) } }
+
     /// Writes a record, unless this member does not belong to the cluster at the moment.
     func write(_ record: ClusterRecord) {
         if reports.withLock({ $0.outbox.append(request: record) }) { wake() }

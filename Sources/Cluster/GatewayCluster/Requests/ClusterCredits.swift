@@ -1,3 +1,4 @@
+internal import Changes
 internal import Gateway
 internal import Logging
 internal import Primitives
@@ -160,10 +161,9 @@ extension ClusterNode {
 
     // MARK: - Uses
 
-    /// A shared subscription that this member owns in this term was opened, unless there is an error: then it is opened again
-    /// once there are credits for it, or has failed.
-    func opened(_ id: String, term: UInt64, _ error: PoolError?) {
-        guard let error else { return }
+    /// A shared subscription that this member owns in this term cannot be opened. It is opened again once there are credits for it,
+    /// or has failed.
+    func notOpened(_ id: String, term: UInt64, _ error: PoolError) {
         guard case .creditsNeeded(let shortage) = error else { return failed(id, error) }
         obtain(shortage) { [self] decision in
             switch decision {
@@ -172,6 +172,14 @@ extension ClusterNode {
             case .unknown: retry { self.offer(.reopen(id, term: term, ended: {})) }
             }
         }
+    }
+
+    /// The upstream subscription cannot be opened: streams receive the event of a refused subscription.
+    private func failed(_ id: String, _ error: PoolError) {
+        let cause = ProblemDetails.sentence(for: error)
+        logger.warning("cannot open a shared subscription", metadata: ["error": "\(cause)"])
+        let failure = SubscriptionEvent.failed(code: ClusterApplier.failureCode, message: cause)
+        take(.subscription(SubscriptionID(id), .event(failure)))
     }
 
     func owns(_ id: String, _ term: UInt64) -> Bool { reports.withLock { $0.outbox.term(of: id) } == term }

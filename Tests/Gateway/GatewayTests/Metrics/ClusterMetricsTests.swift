@@ -106,8 +106,8 @@ import Testing
         try await ClusterFixture.run(1) { fixture in
             let node = fixture.members[0].node
             let session = OfferedUpstreamSession(content: [1, 2, 3], processed: 0)
-            var applier = ClusterApplier(hub: node.hub)
-            node.adopt(InheritedSession(client: "c", session: session, topics: []), &applier)
+            var carried = CarriedSubscriptions(of: node)
+            carried.adopt(InheritedSession(client: "c", session: session, topics: []))
             let text = Self.report(of: fixture.members[0])
             #expect(text.contains(Self.line(#"cluster_adoptions_total{outcome="failed"} 1"#)))
             #expect(text.contains(Self.line(#"cluster_adoptions_total{outcome="resumed"} 0"#)))

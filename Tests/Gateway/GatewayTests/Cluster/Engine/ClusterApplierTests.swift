@@ -68,12 +68,12 @@ import Testing
             let node = fixture.members[0].node
             let added = Change.subscription(Self.subscription, .added(Self.properties))
             func isForgotten() -> Bool { node.reports.withLock { $0.outbox.concernsOwnTopic(added) } }
-            var applier = ClusterApplier(hub: hub)
+            var carried = CarriedSubscriptions(of: node)
             let key = SharedTopicKey(upstream: "none", properties: Self.properties)
-            node.carry(Self.subscription.rawValue, key, term: 1, &applier)
-            #expect(applier.unopened == [Self.subscription.rawValue] && !isForgotten())
-            node.dropAll(&applier)
-            #expect(applier.unopened.isEmpty && isForgotten())
+            carried.carry(Self.subscription.rawValue, key, term: 1)
+            #expect(carried.unopened == [Self.subscription.rawValue] && !isForgotten())
+            carried.dropAll()
+            #expect(carried.unopened.isEmpty && isForgotten())
         }
     }
 
