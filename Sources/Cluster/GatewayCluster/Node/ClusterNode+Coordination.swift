@@ -23,6 +23,43 @@ extension ClusterNode: Coordination {
         host.services.access.owners.observeRemovals { [weak self] in self?.made(.resourceRemoved($0)) }
     }
 
+    /// Leaves the cluster, so that others take over what this member owns; returns when it has left, or after `time`. Requests that
+    /// change resources, and those of other members, get the same time before.
+    func leave(within time: Duration) async {
+        await endChanges(within: time)
+        offer(.left)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.hasLeft.wait() }
+            group.addTask { try? await Task.sleep(for: time) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// Waits for the requests that change resources, which do not wait for anything but the log any more, and for the requests of
+    /// other members, which take the removal of this one for a failure. Their changes would be made, and not be in the log. Refuses
+    /// further requests once there are none, or from half of the time on.
+    private func endChanges(within time: Duration) async {
+        let now = clock()
+        reports.withLock { $0.awaitsChanges = true }
+        for end in [now + time / 2, now + time] {
+            repeat {
+                if isIdle() { return }
+            } while await changes(of: Self.ownChanges, since: nil, until: end, unless: isIdle)
+            reports.withLock { $0.isLeaving = true }
+        }
+    }
+
+    /// Whether there are no such requests; refuses further ones then.
+    private func isIdle() -> Bool {
+        let haveCalls = shared.withLock { !$0.calls.isEmpty }
+        return reports.withLock { reports in
+            if haveCalls || reports.changing > 0 { return false }
+            reports.isLeaving = true
+            return true
+        }
+    }
+
     func reload(_ configuration: GatewayConfiguration) {
         let (digest, pool) = (configuration.clusterDigest, configuration.pool)
         let upstreams = pool.upstreams.map(\.name)

@@ -323,7 +323,11 @@ final class ClusterNode: Sendable {
             let records = reports.outbox.recordsAppended
             return (reports.discarded(records, uncertain: uncertain) + reports.removeUndecided(), isOverflow)
         }
-        if isOverflow { reportOverflow() }
+        if isOverflow {
+            logger.warning(
+                "more than cluster.outbox waited for the cluster's engine: this member leaves, and joins again"
+            )
+        }
         for action in due { action() }
     }
 }

@@ -1,4 +1,6 @@
+internal import Logging
 internal import Primitives
+internal import Replication
 
 /// What the engine refuses or does not do. The log of the gateway has each reason once, or once in a while.
 struct EngineFailures: Sendable {
@@ -42,5 +44,63 @@ struct EngineFailures: Sendable {
     func reasons(since number: Int, at now: Moment) -> [String] {
         let present = unstored.flatMap { now - $0.at < Self.lifetime ? $0.reason : nil }
         return refusals.filter { $0.value >= number }.keys.sorted() + [unconnected, present].compactMap(\.self)
+    }
+}
+
+/// The reports of a member to operators.
+extension ClusterNode {
+    func report(epochAt position: UInt64, windowsAfter first: UInt64) {
+        logger.notice(
+            "entered an epoch of the cluster",
+            metadata: ["position": "\(position)", "windowsAfter": "\(first)"]
+        )
+    }
+
+    /// Logs once that the engine refuses a subject, and keeps that for the health.
+    func report(_ reason: String, refusedOn number: Int) {
+        guard shared.withLock({ $0.failures.refused(reason, on: number) }) else { return }
+        logger.error(
+            "the cluster's engine refuses a subject: its user needs more permissions",
+            metadata: ["error": "\(reason)"]
+        )
+    }
+
+    /// Logs that the engine does not store frames, and why.
+    func report(notStored reason: String, at now: Moment) {
+        guard shared.withLock({ $0.failures.notStored(reason, at: now) }) else { return }
+        logger.error("the cluster's engine does not store what this gateway writes", metadata: ["error": "\(reason)"])
+    }
+
+    func report(_ divergence: LogDivergence) {
+        logger.error(
+            "the engine has shown different logs: all streams begin again",
+            metadata: [
+                "position": "\(divergence.position)",
+                "digest": "\(String(divergence.own, radix: 16))",
+                "other-digest": "\(String(divergence.other, radix: 16))",
+                "other-member": "\(divergence.member.map { String($0, radix: 16) } ?? "-")",
+            ]
+        )
+    }
+
+    func report(_ own: Formats, refusedBy members: Formats) {
+        logger.error(
+            "this process cannot join the cluster: its members use other formats between them. Upgrade them through a version that has formats in common with both",
+            metadata: ["formats": "\(own)", "members-formats": "\(members)"]
+        )
+    }
+
+    func report(_ formats: Formats) {
+        logger.warning(
+            "a process cannot join the cluster: it uses other formats between members",
+            metadata: ["formats": "\(formats)"]
+        )
+    }
+
+    func report(_ info: MemberInfo) {
+        logger.warning(
+            "a member of the cluster has other upstreams or access rules",
+            metadata: ["member": "\(info.name)", "version": "\(info.version)"]
+        )
     }
 }

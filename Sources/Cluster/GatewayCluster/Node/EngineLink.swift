@@ -3,49 +3,41 @@ internal import Logging
 internal import Primitives
 internal import Replication
 
+/// A connection of a member to a log.
+struct EngineLink: Sendable {
+    let connection: any EngineConnection
+    /// The number of the connection; inputs of earlier connections are ignored.
+    let number: Int
+    /// Set when the connection is closed, or of no more use.
+    let isOver: StopSignal
+}
+
+/// Limits the time that a member spends on states for joining members to half of its time. A request beyond the limit has no
+/// reply: the joining member repeats it, and other members may reply.
+struct StatePace: Sendable {
+    /// The time that may be spent at once.
+    private static let burst = Duration.milliseconds(250)
+
+    /// The time that was spent, less half of the time since then.
+    private var debt = Duration.zero
+    private var checkedAt = Moment.zero
+
+    /// Whether a request may be replied to.
+    mutating func admits(at now: Moment) -> Bool {
+        debt = max(.zero, debt - (now - checkedAt) / 2)
+        checkedAt = now
+        return debt < Self.burst
+    }
+
+    mutating func add(_ time: Duration) { debt += time }
+}
+
 /// The connections of a member to the engine, or to a log of its own: see the decision record *ServingAlone*.
 extension ClusterNode {
     /// How long a joining member waits for the state: a large one takes longer than the time between two requests.
     private static let stateTimeout = Duration.seconds(5)
     /// The number of connections to `localEngine`.
     private static let localNumber = -1
-
-    /// Leaves the cluster, so that others take over what this member owns; returns when it has left, or after `time`. Requests that
-    /// change resources, and those of other members, get the same time before.
-    func leave(within time: Duration) async {
-        await endChanges(within: time)
-        offer(.left)
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.hasLeft.wait() }
-            group.addTask { try? await Task.sleep(for: time) }
-            await group.next()
-            group.cancelAll()
-        }
-    }
-
-    /// Waits for the requests that change resources, which do not wait for anything but the log any more, and for the requests of
-    /// other members, which take the removal of this one for a failure. Their changes would be made, and not be in the log. Refuses
-    /// further requests once there are none, or from half of the time on.
-    private func endChanges(within time: Duration) async {
-        let now = clock()
-        reports.withLock { $0.awaitsChanges = true }
-        for end in [now + time / 2, now + time] {
-            repeat {
-                if isIdle() { return }
-            } while await changes(of: Self.ownChanges, since: nil, until: end, unless: isIdle)
-            reports.withLock { $0.isLeaving = true }
-        }
-    }
-
-    /// Whether there are no such requests; refuses further ones then.
-    private func isIdle() -> Bool {
-        let haveCalls = shared.withLock { !$0.calls.isEmpty }
-        return reports.withLock { reports in
-            if haveCalls || reports.changing > 0 { return false }
-            reports.isLeaving = true
-            return true
-        }
-    }
 
     /// A member that serves its readers alone continues to do so until the log of the engine can be read.
     func check(_ connection: any EngineConnection) async throws {
@@ -175,96 +167,4 @@ extension ClusterNode {
         logger.warning("the cluster's engine does not respond, or has no log")
         disconnected()
     }
-}
-
-/// The reports of a member to operators.
-extension ClusterNode {
-    func report(epochAt position: UInt64, windowsAfter first: UInt64) {
-        logger.notice(
-            "entered an epoch of the cluster",
-            metadata: ["position": "\(position)", "windowsAfter": "\(first)"]
-        )
-    }
-
-    /// Logs once that the engine refuses a subject, and keeps that for the health.
-    func report(_ reason: String, refusedOn number: Int) {
-        guard shared.withLock({ $0.failures.refused(reason, on: number) }) else { return }
-        logger.error(
-            "the cluster's engine refuses a subject: its user needs more permissions",
-            metadata: ["error": "\(reason)"]
-        )
-    }
-
-    /// Logs that the engine does not store frames, and why.
-    func report(notStored reason: String, at now: Moment) {
-        guard shared.withLock({ $0.failures.notStored(reason, at: now) }) else { return }
-        logger.error("the cluster's engine does not store what this gateway writes", metadata: ["error": "\(reason)"])
-    }
-
-    /// Logs that the member has left because of what waited for the engine.
-    func reportOverflow() {
-        logger.warning("more than cluster.outbox waited for the cluster's engine: this member leaves, and joins again")
-    }
-
-    func report(_ divergence: LogDivergence) {
-        logger.error(
-            "the engine has shown different logs: all streams begin again",
-            metadata: [
-                "position": "\(divergence.position)",
-                "digest": "\(String(divergence.own, radix: 16))",
-                "other-digest": "\(String(divergence.other, radix: 16))",
-                "other-member": "\(divergence.member.map { String($0, radix: 16) } ?? "-")",
-            ]
-        )
-    }
-
-    func report(_ own: Formats, refusedBy members: Formats) {
-        logger.error(
-            "this process cannot join the cluster: its members use other formats between them. Upgrade them through a version that has formats in common with both",
-            metadata: ["formats": "\(own)", "members-formats": "\(members)"]
-        )
-    }
-
-    func report(_ formats: Formats) {
-        logger.warning(
-            "a process cannot join the cluster: it uses other formats between members",
-            metadata: ["formats": "\(formats)"]
-        )
-    }
-
-    func report(_ info: MemberInfo) {
-        logger.warning(
-            "a member of the cluster has other upstreams or access rules",
-            metadata: ["member": "\(info.name)", "version": "\(info.version)"]
-        )
-    }
-}
-
-/// A connection of a member to a log.
-struct EngineLink: Sendable {
-    let connection: any EngineConnection
-    /// The number of the connection; inputs of earlier connections are ignored.
-    let number: Int
-    /// Set when the connection is closed, or of no more use.
-    let isOver: StopSignal
-}
-
-/// Limits the time that a member spends on states for joining members to half of its time. A request beyond the limit has no
-/// reply: the joining member repeats it, and other members may reply.
-struct StatePace: Sendable {
-    /// The time that may be spent at once.
-    private static let burst = Duration.milliseconds(250)
-
-    /// The time that was spent, less half of the time since then.
-    private var debt = Duration.zero
-    private var checkedAt = Moment.zero
-
-    /// Whether a request may be replied to.
-    mutating func admits(at now: Moment) -> Bool {
-        debt = max(.zero, debt - (now - checkedAt) / 2)
-        checkedAt = now
-        return debt < Self.burst
-    }
-
-    mutating func add(_ time: Duration) { debt += time }
 }
