@@ -364,6 +364,37 @@ struct DivergenceTests {
         #expect(failed == [.inspectLog])
     }
 
+    /// Nor is an engine that refuses to deliver frames, as one whose log is no longer read by position.
+    @Test
+    func framesThatTheEngineDoesNotDeliverAreFetchedWithPauses() throws {
+        let cluster = cluster(seed: 3)
+        let (node, now) = (cluster.nodes[1], cluster.now)
+        let (created, last) = (try #require(node.machine.inspections.created), node.machine.position + 2)
+        let generation = LogGeneration(created: created, first: 1, last: last)
+        let arrived = node.machine.arrived(StoredFrame(position: last, bytes: []), at: now)
+        let failed = node.machine.fetchFailed(isMissing: false, at: now)
+        let inspected = node.machine.logInspected(generation, at: now)
+        let early = node.machine.timePassed(at: now + .milliseconds(900))
+        let due = node.machine.timePassed(at: now + .milliseconds(1100))
+        #expect([arrived, failed, inspected, early, due].map(fetches) == [true, false, false, false, true])
+        #expect(failed == [.inspectLog])
+        // What is in flight was sent just now.
+        #expect(!inspected.contains { if case .append = $0 { true } else { false } })
+    }
+
+    /// A request that had no reply for as long is followed by the next one at once.
+    @Test
+    func frameRequestedLongAgoIsFetchedAtOnce() throws {
+        let cluster = cluster(seed: 3)
+        let (node, now) = (cluster.nodes[1], cluster.now)
+        let (created, last) = (try #require(node.machine.inspections.created), node.machine.position + 2)
+        _ = node.machine.arrived(StoredFrame(position: last, bytes: []), at: now)
+        let later = now + .seconds(3)
+        _ = node.machine.fetchFailed(isMissing: false, at: later)
+        let inspected = node.machine.logInspected(LogGeneration(created: created, first: 1, last: last), at: later)
+        #expect(fetches(inspected))
+    }
+
     /// A member that cannot read its own frame does not append it as fast as the engine replies.
     @Test
     func frameInFlightIsRepeatedWithPausesWhileItIsMissing() {

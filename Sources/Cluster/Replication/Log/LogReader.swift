@@ -37,6 +37,10 @@ struct LogReader: Sendable {
     /// log may have as many frames. Nil: none.
     var unproven: UInt64?
     private(set) var isFetching = false
+    /// The time of the last request for frames.
+    private var requestedAt = Moment.zero
+    /// The time before which frames are not requested: the last request had no reply.
+    private(set) var pausedUntil = Moment.zero
     /// The number of frames that the next request fetches.
     private var fetchCount = LogReader.fetchLimit
     /// The time since which frames are missing; nil: none is.
@@ -56,7 +60,10 @@ struct LogReader: Sendable {
     }
 
     /// A connection is open. What was received by a former one may be in the log no more.
-    mutating func connected() { (known, stated, early, earlyBytes, isFetching) = (position, 0, [:], 0, false) }
+    mutating func connected() {
+        (known, stated, early, earlyBytes, isFetching) = (position, 0, [:], 0, false)
+        pausedUntil = .zero
+    }
 
     /// Adds a frame. `next` returns the frame, and the later ones that waited for it. False: the frame was there already, there
     /// is no place, or its position is too great.
@@ -113,13 +120,13 @@ struct LogReader: Sendable {
     mutating func gapToFetch(after delay: Duration, always: Bool, at now: Moment) -> ClosedRange<UInt64>? {
         var gap = self.gap
         if let unproven { gap = unproven...max(unproven, gap?.upperBound ?? unproven) }
-        guard !isFetching, let gap else { return nil }
+        guard !isFetching, now >= pausedUntil, let gap else { return nil }
         let since = behindSince ?? now
         behindSince = since
         // Later frames show that the missing ones are not just late, unless the engine has replied that it has none of them.
         let isCertain = gap.upperBound < known && missingSince == nil
         guard always || isCertain || now - since >= delay else { return nil }
-        isFetching = true
+        (isFetching, requestedAt) = (true, now)
         return gap.lowerBound...min(gap.upperBound, gap.lowerBound + fetchCount - 1)
     }
 
@@ -128,6 +135,9 @@ struct LogReader: Sendable {
         if isFetching { fetchCount = isReplied ? min(Self.fetchLimit, fetchCount + 1) : Self.leastFetch }
         isFetching = false
     }
+
+    /// The last request had no reply: the next one follows after this time, since an engine may refuse requests at once.
+    mutating func pause(for time: Duration) { pausedUntil = requestedAt + time }
 }
 
 /// A running digest of the log: equal for two members only if they have read equal bytes at equal positions, in the same

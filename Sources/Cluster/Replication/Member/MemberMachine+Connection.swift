@@ -135,8 +135,8 @@ extension MemberMachine {
         phase = .following
         // Members that have connected wait for the heartbeat.
         var actions = (wasInspecting ? beatNow(at: now) : []) + drain(at: now)
-        // While a frame is missing, the log is inspected again and again.
-        let pause = isWaiting ? timings.resend : .zero
+        // While a frame is missing, or cannot be fetched, the log is inspected again and again.
+        let pause = isWaiting || now < reader.pausedUntil ? timings.resend : .zero
         if phase == .following { actions += resend(after: pause, at: now) }
         return actions + fetchIfBehind(at: now, always: !isWaiting)
     }

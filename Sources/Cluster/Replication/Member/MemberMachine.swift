@@ -135,6 +135,7 @@ package struct MemberMachine: Sendable {
         if isMissing { reader.unproven = nil }
         reader.missingSince = isMissing && reader.gap != nil ? reader.missingSince ?? now : nil
         if phase == .replaying { return endReplay(isComplete: false, at: now) }
+        if !isMissing { reader.pause(for: timings.resend) }
         reader.behindSince = now
         return phase == .offline || inspections.isPending ? [] : [inspectLog()]
     }
