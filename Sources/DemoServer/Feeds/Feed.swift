@@ -107,10 +107,11 @@ struct RowCommand: Sendable, Hashable {
 }
 
 extension RowCommand {
-    /// The values of the fields `key` and `command`; nil if one of the values is missing or not valid.
+    /// The values of the fields `key` and `command`; nil if one of the values is missing, or the command is not valid. The
+    /// key may be empty.
     init?(of row: FeedRow, _ fields: [String]) {
         guard let keyIndex = fields.firstIndex(of: "key"), let commandIndex = fields.firstIndex(of: "command"),
-            let key = row.values[keyIndex], !key.isEmpty,
+            let key = row.values[keyIndex],
             let kind = row.values[commandIndex].flatMap(RowCommand.Kind.init(rawValue:))
         else { return nil }
         self.init(key: UpstreamName(key), kind: kind)

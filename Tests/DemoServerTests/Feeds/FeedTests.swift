@@ -113,6 +113,18 @@ struct FeedTests {
         #expect(feed.snapshot(of: "t").rows.map(\.values) == [["c", "ADD"], ["e", "ADD"], ["b", "ADD"]])
     }
 
+    /// The recording of another server may have one.
+    @Test func emptyKeyIsAKeyAsOthers() {
+        let configuration = ManualFeedConfiguration(fields: ["key", "command", "n"], mode: .command)
+        var feed = ManualFeed(configuration, remembered: 10)
+        for values in [["", "ADD", "1"], ["a", "ADD", "1"], ["", "UPDATE", "2"]] {
+            #expect(feed.requested(.publish(item: "t", values: values)).count == 1)
+        }
+        #expect(feed.snapshot(of: "t").rows.map(\.values) == [["", "ADD", "2"], ["a", "ADD", "1"]])
+        #expect(feed.requested(.publish(item: "t", values: ["", "DELETE"])).count == 1)
+        #expect(feed.snapshot(of: "t").rows.map(\.values) == [["a", "ADD", "1"]])
+    }
+
     /// In `String`s, the composed letter equals the one with a combining mark.
     @Test func namesOfAManualFeedAreToldApartByTheirBytes() {
         let (composed, combined) = ("\u{E9}", "e\u{301}")
