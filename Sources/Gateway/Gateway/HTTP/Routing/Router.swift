@@ -75,7 +75,9 @@ package struct Router: Sendable {
     /// the spelling of a word.
     func suggestion(for path: RequestPath) -> String? {
         let words = path.segments.filter { !$0.isEmpty }
-        for segments in [words, ["v1"] + words] {
+        let hasVersion = words.count > 1 && words[0] == "v1"
+        let otherVersion = hasVersion ? Array(words.dropFirst()) : ["v1"] + words
+        for segments in [words, otherVersion] {
             let patterns = entries.filter { $0.key.count == segments.count }.values.joined().map(\.pattern)
             let similar = patterns.compactMap { pattern in
                 pattern.differences(from: segments).map { (differences: $0, path: pattern.description) }

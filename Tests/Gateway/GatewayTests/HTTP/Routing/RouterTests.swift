@@ -83,12 +83,14 @@ import Testing
         ("/values", "/v1/values"), ("/v1/valeus/a/keys", "/v1/values/{item}/keys"), ("/doc", "/docs"), ("/v2", nil),
         ("/v1/keys", nil), ("/", nil), ("/v1/values/a/b/c", nil), ("/v1/streams/", "/v1/streams"),
         ("/v1/upstreams/", "/v1/upstreams"), ("/v1/upstreams/a/stop/", "/v1/upstreams/{name}/stop"),
+        ("/v1/docs", "/docs"), ("/v1/feeds/a/b", "/feeds/{feed}/{item}"), ("/v1", nil),
     ])
     func anUnknownPathHasTheNearestKnownOne(raw: String, suggestion: String?) throws {
         let router = Router([
             Operation(.post, "/v1/values", "make", .open, [201]) { _ in .deferred },
             Operation(.get, "/v1/values/{item}/keys", "keys", .open, [200]) { _ in .deferred },
             Operation(.get, "/docs", "docs", .open, [200]) { _ in .deferred },
+            Operation(.get, "/feeds/{feed}/{item}", "item", .open, [200]) { _ in .deferred },
             Operation(.get, "/v1/stream", "stream", .open, [200]) { _ in .deferred },
             Operation(.get, "/v1/streams", "streams", .open, [200]) { _ in .deferred },
             Operation(.get, "/v1/upstreams", "upstreams", .open, [200]) { _ in .deferred },
