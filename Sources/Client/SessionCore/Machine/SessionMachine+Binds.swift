@@ -53,7 +53,7 @@ extension SessionMachine {
 
     // MARK: - WebSocket
 
-    mutating func socketOpened(_ socket: ConnectionID, at context: EventContext) {
+    mutating func socketOpened(_ socket: ConnectionID) {
         guard state.socketOpened() else { return }
         out.emit(.send(socket, ClientRequest.wsok.webSocketMessage))
         if let creation = state.creation {
@@ -174,7 +174,6 @@ extension SessionMachine {
         case .polling: pollLooped(binding, delay: delay, at: context)
         case .requested where !binding.transport.streams: pollLooped(binding, delay: delay, at: context)
         case .streaming, .pollingForced, .requested, .greeting:
-            leaveStream()
             leave(binding)
             opening.cause = "\(binding.transport.causePrefix).loop"
             rebind(after: loopPause(.zero, at: context), leaving: binding, at: context)
@@ -189,7 +188,6 @@ extension SessionMachine {
         // The server closes a WebSocket after the `LOOP` of a rebind, also if the transport was set back meanwhile.
         guard isBest, !(binding.transport.usesWebSocket && requests.controls.isSwitching) else {
             opening.cause = requests.controls.switchCause ?? "\(binding.transport.causePrefix).loop"
-            leaveStream()
             leave(binding)
             return rebind(after: pace.loopedEvenly(at: context.now), leaving: binding, at: context)
         }
@@ -222,7 +220,6 @@ extension SessionMachine {
         let isBest = ladder.bestTransport(forced: options.values.forcedTransport) == binding.transport
         let hasSocket = binding.transport == .webSocketPolling && binding.connection != nil
         if isBest, hasSocket || binding.transport == .httpPolling { return poll(at: context) }
-        leaveStream()
         leave(binding)
         opening.cause = opening.cause ?? "\(binding.transport.causePrefix).loop"
         bindInBestWay(at: context)
@@ -230,6 +227,7 @@ extension SessionMachine {
 
     /// Releases the connection of a binding that ended with `LOOP`.
     private mutating func leave(_ binding: SessionBinding) {
+        leaveStream()
         if binding.transport.usesWebSocket {
             requests.leaveRoute(&out)
             out.close(binding.connection)

@@ -43,10 +43,7 @@ extension SessionMachine {
             arePlain = false
             isStream = state.connection == connection
         }
-        if !arePlain {
-            sendPendingRequests(at: context)
-            return takeActions()
-        }
+        if !arePlain { return settle(at: context) }
         var actions: [SessionAction] = []
         swap(&actions, &out.actions)
         return actions

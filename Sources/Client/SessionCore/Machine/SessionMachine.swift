@@ -88,15 +88,13 @@ package struct SessionMachine: ~Copyable {
     ) -> [SessionAction] {
         // The only effect is a pending request.
         _ = requests.subscriptions.subscribe(token, properties)
-        sendPendingRequests(at: context)
-        return takeActions()
+        return settle(at: context)
     }
 
     /// `unsubscribe(…)`; unknown tokens are ignored.
     package mutating func unsubscribe(_ token: SubscriptionToken, at context: EventContext) -> [SessionAction] {
         perform(requests.subscriptions.unsubscribe(token), at: context)
-        sendPendingRequests(at: context)
-        return takeActions()
+        return settle(at: context)
     }
 
     /// `requestedMaxFrequency` was set on an active subscription; the caller has checked that it may.
@@ -107,8 +105,7 @@ package struct SessionMachine: ~Copyable {
     ) -> [SessionAction] {
         // The only effect is a pending request.
         _ = requests.subscriptions.changeMaxFrequency(token, frequency)
-        sendPendingRequests(at: context)
-        return takeActions()
+        return settle(at: context)
     }
 
     /// `sendMessage(…)`.
@@ -145,8 +142,7 @@ package struct SessionMachine: ~Copyable {
         }
         if values.requestedMaxBandwidth != old.requestedMaxBandwidth { requests.controls.negotiateBandwidth() }
         if values.forcedTransport != old.forcedTransport { considerSwitch() }
-        sendPendingRequests(at: context)
-        return takeActions()
+        return settle(at: context)
     }
 
     /// Connection details were set; `values` are all details. They take effect at the next creation.
@@ -211,7 +207,7 @@ package struct SessionMachine: ~Copyable {
 
     /// A WebSocket is open. (For HTTP it may be reported or not; it is ignored.)
     package mutating func transportOpened(_ connection: ConnectionID, at context: EventContext) -> [SessionAction] {
-        if state.connection == connection { socketOpened(connection, at: context) }
+        if state.connection == connection { socketOpened(connection) }
         return takeActions()
     }
 
@@ -222,14 +218,12 @@ package struct SessionMachine: ~Copyable {
         at context: EventContext
     ) -> [SessionAction] {
         connectionClosed(connection, end, at: context)
-        sendPendingRequests(at: context)
-        return takeActions()
+        return settle(at: context)
     }
 
     package mutating func timerFired(_ timer: SessionTimer, at context: EventContext) -> [SessionAction] {
         if out.fired(timer) { expired(timer.purpose, at: context) }
-        sendPendingRequests(at: context)
-        return takeActions()
+        return settle(at: context)
     }
 
     private mutating func expired(_ purpose: SessionTimer.Purpose, at context: EventContext) {
@@ -254,8 +248,7 @@ package struct SessionMachine: ~Copyable {
         at context: EventContext
     ) -> [SessionAction] {
         requests.socketFilled(connection, isFull: isFull)
-        sendPendingRequests(at: context)
-        return takeActions()
+        return settle(at: context)
     }
 
     // MARK: - For the legacy adapter
@@ -266,15 +259,13 @@ package struct SessionMachine: ~Copyable {
         at context: EventContext
     ) -> [SessionAction] {
         requests.controls.tokenChanged(device, hasSession: hasSession)
-        sendPendingRequests(at: context)
-        return takeActions()
+        return settle(at: context)
     }
 
     /// The badge counter on the server is to be reset.
     package mutating func badgeResetRequested(at context: EventContext) -> [SessionAction] {
         if let event = requests.controls.badgeResetRequested() { out.notifyLegacy(event) }
-        sendPendingRequests(at: context)
-        return takeActions()
+        return settle(at: context)
     }
 
     // MARK: - Requests
@@ -296,6 +287,12 @@ package struct SessionMachine: ~Copyable {
     }
 
     // MARK: - Actions
+
+    /// Finishes an event: sends pending requests, and returns the actions.
+    mutating func settle(at context: EventContext) -> [SessionAction] {
+        sendPendingRequests(at: context)
+        return takeActions()
+    }
 
     mutating func takeActions() -> [SessionAction] {
         for token in requests.messages.takeReleased() { out.notify(.messageReleased(token)) }
