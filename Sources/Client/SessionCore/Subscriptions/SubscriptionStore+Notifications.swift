@@ -79,7 +79,7 @@ extension SubscriptionStore {
             openSecondLevel(of: id, item: update.itemPos, key: key, token: token, into: &effects)
         case .deliver(let token, let update, .deleted(.some(let secondLevel))):
             // The delete must be sent before the update is dispatched.
-            if release(secondLevel) { effects.append(.requestsWaiting) }
+            if release([secondLevel]) { effects.append(.requestsWaiting) }
             effects.append(.notify(token, .update(update)))
             notifyFrequency(of: id, into: &effects)
         case .compose(let first, let item, let key, let row):
@@ -99,9 +99,7 @@ extension SubscriptionStore {
         guard let (event, secondLevels) = try machines.values[index].snapshotCleared(item: item),
             case .user(let token) = machines.values[index].role
         else { return }
-        var isRequestDue = false
-        for secondLevel in secondLevels where release(secondLevel) { isRequestDue = true }
-        if isRequestDue { effects.append(.requestsWaiting) }
+        if release(secondLevels) { effects.append(.requestsWaiting) }
         effects.append(.notify(token, event))
         if !secondLevels.isEmpty { notifyFrequency(of: id, into: &effects) }
     }
@@ -137,8 +135,7 @@ extension SubscriptionStore {
         let activation = try machines.values[index].announced(announcement)
         if activation == .ignored { return }
         // The announcement counts as the answer to the add: later replies to that request are ignored.
-        if case .sent(let request) = request { inFlight[request] = nil }
-        requestSettled(id)
+        requestSettled(id, request)
         switch activation {
         case .ignored:
             break
@@ -154,42 +151,13 @@ extension SubscriptionStore {
         }
     }
 
-    /// The subscription failed: emits the event, and makes it inactive.
-    mutating func failed(_ id: SubscriptionID, code: Int, message: String, into effects: inout [SubscriptionEffect]) {
-        switch machines[id]?.role {
-        case .user(let token):
-            active[token] = nil
-            effects.append(.notify(token, .failed(code: code, message: message)))
-        case .secondLevel: secondLevelLost(id, failure: (code, message), into: &effects)
-        case .zombie, nil: break
-        }
-    }
-
     /// A subscribed subscription exceeds a limit of this client: it fails as if it had been refused, and is deleted.
     private mutating func abandon(_ id: SubscriptionID, message: String, into effects: inout [SubscriptionEffect]) {
-        for secondLevel in machines[id]?.secondLevels ?? [] { _ = release(secondLevel) }
+        _ = release(machines[id]?.secondLevels ?? [])
         _ = machines[id]?.remove()
         failed(id, code: 61, message: message, into: &effects)
         requestDue(id)
         effects.append(.requestsWaiting)
-    }
-
-    /// `UNSUB`. An unknown subscription is ignored.
-    private mutating func removedByServer(_ id: SubscriptionID, into effects: inout [SubscriptionEffect]) {
-        guard let machine = machines[id] else { return }
-        switch (machine.role, machine.stage) {
-        case (.zombie, _), (_, .deleting): break
-        case (.secondLevel, _): secondLevelLost(id, failure: nil, into: &effects)
-        case (.user, .adding), (.user, .acknowledged):
-            failed(id, code: 61, message: "Removed by the server before it was active", into: &effects)
-        case (.user(let token), .subscribed):
-            var isRequestDue = false
-            for secondLevel in machine.secondLevels where release(secondLevel) { isRequestDue = true }
-            if isRequestDue { effects.append(.requestsWaiting) }
-            active[token] = nil
-            effects.append(.notify(token, .unsubscribed(isFinal: true)))
-        }
-        forget(id)
     }
 
     private mutating func realFrequencyReceived(
@@ -205,16 +173,6 @@ extension SubscriptionStore {
         case .zombie: break
         case nil: addZombie(id, into: &effects)
         }
-    }
-
-    /// The server has a subscription unknown to the client: it is to be removed. While too many deletes are unanswered,
-    /// the line is ignored; one that follows later makes the delete due.
-    private mutating func addZombie(_ id: SubscriptionID, into effects: inout [SubscriptionEffect]) {
-        guard zombieCount < Self.maxZombies else { return }
-        zombieCount += 1
-        machines[id] = SubscriptionMachine(zombie: id)
-        requestDue(id)
-        effects.append(.requestsWaiting)
     }
 
     // MARK: - Second level: one subscription for each key of a first level that has second-level fields
@@ -245,18 +203,22 @@ extension SubscriptionStore {
         effects.append(.requestsWaiting)
     }
 
-    /// Removes a second-level subscription with its key or with the first level; true: a request is due.
-    mutating func release(_ id: SubscriptionID) -> Bool {
-        guard case .secondLevel(let first, _, _)? = machines[id]?.role, let removal = machines[id]?.remove() else {
-            return false
+    /// Removes second-level subscriptions, with their keys or with the first level; true: a request is due.
+    mutating func release(_ secondLevels: [SubscriptionID]) -> Bool {
+        var isRequestDue = false
+        for id in secondLevels {
+            guard case .secondLevel(let first, _, _)? = machines[id]?.role, let removal = machines[id]?.remove() else {
+                continue
+            }
+            forgetFrequency(of: id, in: first)
+            if settle(id, removal) { isRequestDue = true }
         }
-        forgetFrequency(of: id, in: first)
-        return settle(id, removal)
+        return isRequestDue
     }
 
     /// The server refused or removed a second-level subscription, or announced wrong counts: its key remains without
     /// one.
-    private mutating func secondLevelLost(
+    mutating func secondLevelLost(
         _ id: SubscriptionID,
         failure: (code: Int, message: String)?,
         into effects: inout [SubscriptionEffect]

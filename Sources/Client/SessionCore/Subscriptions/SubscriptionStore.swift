@@ -17,15 +17,15 @@ public struct SubscriptionToken: Sendable, Hashable {
 package struct SubscriptionStore: ~Copyable {
     var machines: [SubscriptionID: SubscriptionMachine] = [:]
     /// The machine of each active subscription of the user.
-    var active: [SubscriptionToken: SubscriptionID] = [:]
+    private var active: [SubscriptionToken: SubscriptionID] = [:]
     /// The machines with a request to be written, except those in `dueLater`.
     private var due = DueQueue<SubscriptionID>()
     /// First levels whose reconf waits for the reconfs of their second levels.
     private var dueLater = DueQueue<SubscriptionID>()
     /// The last copy of each request that was written and not answered.
-    var inFlight: [RequestID: SubscriptionID] = [:]
+    private var inFlight: [RequestID: SubscriptionID] = [:]
     /// The number of zombies among the machines.
-    var zombieCount = 0
+    private var zombieCount = 0
     private var lastID = 0
 
     /// How many numbers another client may have used beyond those that are known, when its session is adopted. It is
@@ -88,8 +88,7 @@ package struct SubscriptionStore: ~Copyable {
         guard let id = active.removeValue(forKey: token), let secondLevels = machines[id]?.secondLevels else {
             return []
         }
-        var isRequestDue = false
-        for secondLevel in secondLevels where release(secondLevel) { isRequestDue = true }
+        var isRequestDue = release(secondLevels)
         var effects: [SubscriptionEffect] = []
         if let removal = machines[id]?.remove() {
             if removal == .deleting(wasSubscribed: true) {
@@ -212,6 +211,33 @@ package struct SubscriptionStore: ~Copyable {
         return effects
     }
 
+    /// The subscription failed: emits the event, and makes it inactive.
+    mutating func failed(_ id: SubscriptionID, code: Int, message: String, into effects: inout [SubscriptionEffect]) {
+        switch machines[id]?.role {
+        case .user(let token):
+            active[token] = nil
+            effects.append(.notify(token, .failed(code: code, message: message)))
+        case .secondLevel: secondLevelLost(id, failure: (code, message), into: &effects)
+        case .zombie, nil: break
+        }
+    }
+
+    /// `UNSUB`. An unknown subscription is ignored.
+    mutating func removedByServer(_ id: SubscriptionID, into effects: inout [SubscriptionEffect]) {
+        guard let machine = machines[id] else { return }
+        switch (machine.role, machine.stage) {
+        case (.zombie, _), (_, .deleting): break
+        case (.secondLevel, _): secondLevelLost(id, failure: nil, into: &effects)
+        case (.user, .adding), (.user, .acknowledged):
+            failed(id, code: 61, message: "Removed by the server before it was active", into: &effects)
+        case (.user(let token), .subscribed):
+            if release(machine.secondLevels) { effects.append(.requestsWaiting) }
+            active[token] = nil
+            effects.append(.notify(token, .unsubscribed(isFinal: true)))
+        }
+        forget(id)
+    }
+
     // MARK: - Bookkeeping
 
     /// The next `LS_subId`. Skips the numbers of zombies, which the server has chosen.
@@ -228,10 +254,11 @@ package struct SubscriptionStore: ~Copyable {
         return due.insert(id)
     }
 
-    /// Marks a machine as having nothing to write.
-    mutating func requestSettled(_ id: SubscriptionID) {
+    /// Marks a machine as having nothing to write. The answer to its request under way is ignored.
+    mutating func requestSettled(_ id: SubscriptionID, _ request: RequestProgress? = nil) {
         due.remove(id)
         dueLater.remove(id)
+        if case .sent(let request) = request { inFlight[request] = nil }
     }
 
     /// The machine whose request is to be written next.
@@ -240,9 +267,18 @@ package struct SubscriptionStore: ~Copyable {
     /// Removes a machine and its request under way.
     mutating func forget(_ id: SubscriptionID) {
         guard let machine = machines.removeValue(forKey: id) else { return }
-        requestSettled(id)
+        requestSettled(id, machine.stage.request)
         if machine.role == .zombie { zombieCount -= 1 }
-        if case .sent(let request) = machine.stage.request { inFlight[request] = nil }
+    }
+
+    /// The server has a subscription unknown to the client: it is to be removed. While too many deletes are unanswered,
+    /// the line is ignored; one that follows later makes the delete due.
+    mutating func addZombie(_ id: SubscriptionID, into effects: inout [SubscriptionEffect]) {
+        guard zombieCount < Self.maxZombies else { return }
+        zombieCount += 1
+        machines[id] = SubscriptionMachine(zombie: id)
+        requestDue(id)
+        effects.append(.requestsWaiting)
     }
 
     /// Performs the consequences of a removal; true: a request is due.
