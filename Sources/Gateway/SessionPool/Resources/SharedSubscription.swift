@@ -10,8 +10,7 @@ internal import Synchronization
 final class SharedSubscription: Sendable {
     struct State {
         var resources: [SubscriptionResource] = []
-        /// The resources that move to this subscription.
-        var arriving: [Arrival] = []
+        var arriving = Arrivals()
         /// The resources whose values were reported since the last event, with the versions of these values.
         var reported: [ObjectIdentifier: UInt64] = [:]
         var hasEnded = false
@@ -106,12 +105,11 @@ final class SharedSubscription: Sendable {
             state.hasEnded = true
             _ = client.values.add(-state.countedBytes)
             state.countedBytes = 0
-            defer { state.arriving = [] }
-            return state.arriving
+            return state.arriving.removeAll()
         }
-        for arrival in arriving where arrival.resource.moveTarget === self { _ = arrival.resource.endMove() }
+        for resource in arriving where resource.moveTarget === self { _ = resource.endMove() }
         subscription.removeObserver(self)
-        return arriving.map(\.resource)
+        return arriving
     }
 
     /// Reports to the sink that a resource joins now; no effect if the subscription does not serve the resource.
@@ -166,6 +164,100 @@ final class SharedSubscription: Sendable {
             client.withdrawOffer()
         }
     }
+
+    // MARK: - Moves
+
+    /// Lets a resource of another subscription wait until this one has the values that take the place of the former
+    /// ones; false if this subscription has ended meanwhile.
+    func expect(_ resource: SubscriptionResource, from former: SharedSubscription) -> Bool {
+        former.state.withLock { _ in resource.startMove(to: self, from: former.table) }
+        let isExpected = state.withLock { state in
+            if state.hasEnded { return false }
+            state.arriving.add(resource)
+            return true
+        }
+        if !isExpected { _ = resource.endMove() }
+        return isExpected
+    }
+
+    /// Whether the values that an expected resource waits for are here already.
+    func hasArrived(_ resource: SubscriptionResource) -> Bool {
+        state.withLock { $0.arriving.hasValues(resource, table) } && !isInterrupted
+    }
+
+    /// Whether the values may be older than the values of readers that move here. Such readers wait for the connection.
+    var isInterrupted: Bool { client.isInterrupted.load(ordering: .sequentiallyConsistent) }
+
+    /// The session is no longer interrupted: the resources whose values are here have arrived.
+    func resumed() { pool?.arrived(state.withLock { $0.arriving.look(table) }, at: self, nil) }
+
+    /// Refuses one resource, whose new session was refused; false if another call has removed the resource.
+    func refuse(_ resource: SubscriptionResource, _ refusal: UpstreamRefusal) -> Bool {
+        let isRemoved = state.withLock { state in
+            guard state.remove(resource) else { return false }
+            report(refusal, to: resource)
+            resource.left()
+            client.sink.take(Self.leaving(resource))
+            return true
+        }
+        resource.notifyWatchers()
+        return isRemoved
+    }
+
+    /// A resource that was expected does not come.
+    func forget(_ resource: SubscriptionResource) { state.withLock { _ = $0.arriving.remove(resource) } }
+
+    /// Takes over a resource, whose readers receive the differences between the values of both subscriptions. Returns false if
+    /// the former subscription does not serve the resource any more, or if the resource is deleted. If this subscription has
+    /// ended, the resource becomes inactive.
+    func take(_ resource: SubscriptionResource, from former: SharedSubscription) -> Bool {
+        guard former.release(resource) else { return false }
+        return take(resource, from: former, compare(resource))
+    }
+
+    /// The differences between the values of a resource that moves to this subscription, and that no subscription serves, and
+    /// the values of this subscription; nil if this subscription has ended. Large tables take long to compare: meanwhile the
+    /// events of this subscription are delivered to its other resources, and kept for the resource that moves.
+    func compare(_ resource: SubscriptionResource) -> MoveDifference? {
+        let present = state.withLock { state -> ValueTable? in
+            if state.hasEnded { return nil }
+            let values = table
+            state.arriving.compare(resource, with: values)
+            return values
+        }
+        guard let present, let readers = resource.movingTable else { return nil }
+        return MoveDifference(from: readers, to: present)
+    }
+
+    /// Takes over a resource that was compared.
+    func take(
+        _ resource: SubscriptionResource,
+        from former: SharedSubscription,
+        _ difference: MoveDifference?
+    ) -> Bool {
+        state.withLock { state in
+            let missed = state.arriving.remove(resource)
+            let difference = state.hasEnded ? nil : difference
+            // The deletion releases both subscriptions.
+            guard resource.moved(to: difference == nil ? nil : self) else { return false }
+            guard let difference else {
+                end(resource)
+                return true
+            }
+            state.resources.append(resource)
+            guard difference.isSubscribed else {
+                // The session of the former subscription has ended: the values of that session are gone.
+                report(resource, isAdded: true, &state)
+                return true
+            }
+            if former.client !== client { client.sink.take(.subscription(resource.id, .carried(by: client.id))) }
+            for event in difference.events + missed { pass(event, to: resource) }
+            return true
+        }
+    }
+
+    /// Removes a resource without an event; false if it is not one of this subscription.
+    func release(_ resource: SubscriptionResource) -> Bool { state.withLock { $0.remove(resource) } }
 }
 
 extension SharedSubscription: SubscriptionObserver {
@@ -234,9 +326,8 @@ extension SharedSubscription: SubscriptionObserver {
                 case .failed, .unsubscribed(isFinal: true): end = end ?? event
                 default: break
                 }
-                for index in state.arriving.indices
-                where state.arriving[index].take(event, table, isInterrupted: isInterrupted) {
-                    arrivals.append(state.arriving[index].resource)
+                if !state.arriving.all.isEmpty {
+                    arrivals += state.arriving.take(event, table, isInterrupted: isInterrupted)
                 }
                 for resource in affected {
                     if client.isTransferable, case .subscribed = event { offer(to: resource) }
@@ -272,8 +363,8 @@ extension SharedSubscription: SubscriptionObserver {
             resource.left()
             client.sink.take(Self.leaving(resource))
         }
-        defer { (state.resources, state.arriving) = ([], []) }
-        return state.arriving.map(\.resource)
+        state.resources = []
+        return state.arriving.removeAll()
     }
 
     /// The values that events have changed exceed the budget of the upstream: another subscription ends, and the events are

@@ -56,10 +56,10 @@ package final class SubscriptionResource: Sendable {
     package let changes = RankedMutex((), rank: .resourceChange)
 
     /// The updates since the resource was made: each is also a version of the status.
-    let updates = Atomic<UInt64>(0)
+    private let updates = Atomic<UInt64>(0)
     /// Whether the resource moves to another upstream subscription: asked for each event, without a lock.
-    let isMoving = Atomic(false)
-    let state: RankedMutex<State>
+    private let isMoving = Atomic(false)
+    private let state: RankedMutex<State>
 
     init(
         id: SubscriptionID,
@@ -182,6 +182,30 @@ package final class SubscriptionResource: Sendable {
             state.withLock { $0.status.apply(event) }
         }
         if isMoving.load(ordering: .relaxed) { applyToMove(event) }
+    }
+
+    // MARK: - Moves
+
+    /// The upstream subscription that the resource moves to; nil: the resource does not move.
+    var moveTarget: SharedSubscription? { state.withLock { $0.move?.target } }
+
+    /// The values that the readers of the resource have; nil: the resource does not move.
+    var movingTable: ValueTable? { state.withLock { $0.move?.table } }
+
+    /// Starts a move from a subscription with these values; its events are applied to them until the end of the move. The
+    /// former subscription delivers no event meanwhile.
+    func startMove(to target: SharedSubscription, from table: ValueTable) {
+        isMoving.store(true, ordering: .relaxed)
+        state.withLock { $0.move = SubscriptionMove(target: target, table: table) }
+    }
+
+    /// Applies an event of the former subscription to the values of the readers.
+    private func applyToMove(_ event: SubscriptionEvent) { state.withLock { $0.move?.table.apply(event) } }
+
+    /// Ends the move; returns its target, nil if the resource did not move.
+    func endMove() -> SharedSubscription? {
+        isMoving.store(false, ordering: .relaxed)
+        return state.withLock { $0.move.take()?.target }
     }
 
     /// Ends the move: its target carries the resource; nil: none does. False if the resource is deleted: its deletion ends the move.
