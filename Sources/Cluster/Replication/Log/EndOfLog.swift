@@ -31,16 +31,16 @@ struct EndOfLog: Sendable {
     ///
     /// - Parameters:
     ///   - position: The position up to which this member has applied the log of the epoch.
-    ///   - isReachable: Whether this member hears other members.
+    ///   - isHearing: Whether this member hears other members.
     mutating func confirm(
         _ others: some Sequence<UInt64>,
         of epoch: UInt64,
         upTo position: UInt64,
-        isReachable: Bool,
+        isHearing: Bool,
         suspect: Duration,
         at now: Moment
     ) {
-        hearingSince = isReachable ? hearingSince ?? now : nil
+        hearingSince = isHearing ? hearingSince ?? now : nil
         let isLate = hearingSince.map { now - $0 >= min(suspect, Self.patience) } ?? false
         isConfirmed = position >= stated(in: epoch) && (isLate || others.allSatisfy { heard[$0]?.epoch == epoch })
     }

@@ -126,7 +126,7 @@ extension MemberMachine {
             others,
             of: ledger.epoch,
             upTo: reader.position,
-            isReachable: monitor.isReachable(at: now),
+            isHearing: monitor.isHearing(at: now),
             suspect: timings.suspect,
             at: now
         )

@@ -88,7 +88,7 @@ struct HeartbeatMonitor: Sendable {
     private var joined: [UInt64: Moment] = [:]
     /// The time of sending of the newest heartbeat of this member that was received back.
     private var echoSentAt: Moment?
-    /// The time since which all own heartbeats have been received back in time; nil while they are not.
+    /// The time since which own heartbeats have been received back without a pause, the first one in time; nil while they are not.
     private var reachableSince: Moment?
     /// The time since which no heartbeat of this member has been received back.
     private var silentSince = Moment.zero
@@ -126,9 +126,10 @@ struct HeartbeatMonitor: Sendable {
 
     /// A heartbeat of this member was received back.
     mutating func echoed(sentAt: Moment, at now: Moment) {
+        // The pause that ends now counts.
+        timePassed(at: now)
         if echoSentAt.map({ sentAt > $0 }) ?? true { silentSince = now }
         echoSentAt = max(echoSentAt ?? sentAt, sentAt)
-        timePassed(at: now)
         if reachableSince == nil, isFresh(at: now) { reachableSince = now }
     }
 
@@ -151,7 +152,7 @@ struct HeartbeatMonitor: Sendable {
     }
 
     mutating func timePassed(at now: Moment) {
-        if !isFresh(at: now) { reachableSince = nil }
+        if !isHearing(at: now) { reachableSince = nil }
         // The process was paused: messages have arrived that it has not handled.
         if now - lastTick > timings.echoTimeout { silentSince = max(silentSince, now) }
         lastTick = now
@@ -159,6 +160,10 @@ struct HeartbeatMonitor: Sendable {
 
     /// Whether the connection has delivered nothing for too long.
     func isSilent(at now: Moment) -> Bool { now - silentSince >= timings.silence }
+
+    /// Whether the engine delivers heartbeats of this member, and so those of others, without a pause. Heartbeats that all take the
+    /// same time come without a pause, even if the time is so long that the engine is not reachable before each of them.
+    func isHearing(at now: Moment) -> Bool { reachableSince != nil && now - silentSince < timings.echoTimeout }
 
     private func isFresh(at now: Moment) -> Bool { echoSentAt.map { now - $0 < timings.echoTimeout } ?? false }
 
