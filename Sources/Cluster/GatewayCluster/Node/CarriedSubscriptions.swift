@@ -28,7 +28,7 @@ struct CarriedSubscriptions: Sendable {
         carried[id] = (key, group, nil)
         do throws(PoolError) {
             guard let pool = cluster.pool else { throw .unknownUpstream(key.upstream) }
-            let session = try pool.sessionKey(upstream: key.upstream, group: group)
+            let session = try pool.settings.sessionKey(upstream: key.upstream, group: group)
             let shared = SharedKey(session: session, properties: key.properties)
             try pool.checkCredits(for: shared)
             carried[id]?.resource = try pool.joinImplicit(shared, as: SubscriptionID(id)).resource
@@ -115,7 +115,7 @@ struct CarriedSubscriptions: Sendable {
         let resources = try pool.adopt(
             SessionAdoption(
                 client: ClientID(inherited.client),
-                key: try pool.sessionKey(upstream: first.key.upstream, group: group),
+                key: try pool.settings.sessionKey(upstream: first.key.upstream, group: group),
                 session: offer,
                 subscriptions: subscriptions
             )
