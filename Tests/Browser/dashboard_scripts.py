@@ -467,11 +467,12 @@ CHECKS = [
         form.elements.fields.value = "n";
         form.requestSubmit();
         await until(() => fake.serial === 2);
-        for (const n of ["1", "2", "3"]) fake.update(2, { n });
-        await until(() => document.querySelector(".panel:not([hidden])").textContent.includes("3"));
+        for (const n of ["1", "2", "shown"]) fake.update(2, { n });
+        await until(() => document.querySelector(".panel:not([hidden])").textContent.includes("shown"));
         pause.click();
         fake.update(1, { last_price: "7.2" });
-        await until(() => pause.textContent === "Resume (1 held)");
+        for (const n of ["3", "4"]) fake.update(2, { n });
+        await until(() => pause.textContent === "Resume (3 held)");
         document.querySelector(".panel:not([hidden]) .card-head button").click();
         await until(() => !document.querySelector("[id^=tab-own]"));
         fake.update(1, { last_price: "7.3" });

@@ -41,9 +41,8 @@ class Dashboard {
   #badge = new StatusBadge(byId("status"), byId("announcement"), byId("reconnect"));
   #form = new SubscribeForm((spec) => this.#open(spec));
   #isPaused = false;
-  #heldFrom = 0;
-  /** The updates of the subscriptions that were removed. */
-  #past = 0;
+  /** The updates of each feed when the page was paused. */
+  #heldFrom = new Map();
   #isStarted = false;
   /** The next attempt to start. */
   #starting = 0;
@@ -137,7 +136,6 @@ class Dashboard {
     this.#panels.delete(feed.key);
     this.#tabs.remove(feed.key);
     this.stream.leave(feed);
-    this.#past += feed.updates;
     this.#log.add("page", `${feed.title}: removed from the stream.`);
   }
 
@@ -206,15 +204,15 @@ class Dashboard {
 
   #pause() {
     this.#isPaused = !this.#isPaused;
-    this.#heldFrom = this.#updates();
+    this.#heldFrom = new Map([...this.#panels.values()].map(({ feed }) => [feed, feed.updates]));
     byId("pause").setAttribute("aria-pressed", String(this.#isPaused));
     this.#drawState();
     this.#draw();
   }
 
-  #updates() {
-    let total = this.#past;
-    for (const { feed } of this.#panels.values()) total += feed.updates;
+  get #held() {
+    let total = 0;
+    for (const { feed } of this.#panels.values()) total += feed.updates - (this.#heldFrom.get(feed) ?? 0);
     return total;
   }
 
@@ -233,8 +231,7 @@ class Dashboard {
     const state = overall(this.#streamState, panel?.feed ?? this.stream.feeds[0], isSilent);
     this.#badge.show(state);
     document.title = `${state.word} · Lightstreamer gateway`;
-    const held = count(this.#updates() - this.#heldFrom);
-    setText(byId("pause"), this.#isPaused ? `Resume (${held} held)` : "Pause");
+    setText(byId("pause"), this.#isPaused ? `Resume (${count(this.#held)} held)` : "Pause");
     for (const [key, { feed }] of this.#panels) this.#tabs.mark(key, feed.error ? "✗" : "");
     panel?.drawState(this.#streamState.state, isSilent, this.#isPaused);
   }
