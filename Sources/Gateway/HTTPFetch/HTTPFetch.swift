@@ -81,8 +81,14 @@ package struct HTTPFetch: Sendable {
         let deadline = timeout.map { Self.deadline(of: channel, in: $0) }
         defer { deadline?.cancel() }
         return try await connection.executeThenClose { inbound, outbound in
-            try await outbound.write(contentsOf: [.head(head), .end(nil)])
             var parts = inbound.makeAsyncIterator()
+            do {
+                try await outbound.write(contentsOf: [.head(head), .end(nil)])
+            } catch {
+                // A connection that is closed fails the writing; why it was closed, the reading tells.
+                _ = try await parts.next()
+                throw error
+            }
             func next(_ limit: Duration?) async throws -> HTTPClientResponsePart? {
                 let deadline = (limit ?? silence).map { Self.deadline(of: channel, in: $0) }
                 defer { deadline?.cancel() }

@@ -12,6 +12,16 @@ import Testing
         #expect(throws: HTTPFetchError.invalidURL) { try HTTPFetch("http://127.0.0.1:\(port)/", timeout: nil) }
     }
 
+    /// About one in 15 failed because nothing could be written to the closed connection.
+    @Test func aHandshakeThatFailsHasItsReason() async throws {
+        for _ in 0..<50 {
+            let server = try StallingServer()
+            let fetch = try HTTPFetch("https://127.0.0.1:\(server.port)/", timeout: nil)
+            let error = await #expect(throws: (any Error).self) { try await fetch.response(upTo: 100) }
+            #expect(error.map(NetworkError.sentence) == "it does not speak TLS on this port")
+        }
+    }
+
     @Test func aReaderLimitsTheSilenceBeforeEachPart() async throws {
         let server = try StallingServer()
         let fetch = try HTTPFetch("http://127.0.0.1:\(server.port)/", timeout: nil, silence: .seconds(3600))
