@@ -119,6 +119,12 @@ import Testing
     @Test func problemsAreSentences() {
         let problem = #"{"title":"Unknown upstream","detail":"No upstream is called \"x\".","status":404}"#
         #expect(ProblemText.sentence(status: 404, problem) == "Unknown upstream (404): No upstream is called \"x\".")
+        let unknown = #"{"title":"Credentials are required","detail":"The key or token is unknown."}"#
+        #expect(
+            ProblemText.sentence(status: 401, unknown)
+                == "Credentials are required (401): The key or token is unknown. "
+                + "The environment variable GATEWAY_TOKEN holds the key or token."
+        )
         #expect(ProblemText.sentence(status: 502, "<html>\nBad") == "status 502, <html>Bad")
         #expect(ProblemText.sentence(status: 502, "") == "status 502.")
         // Text of a server must not control the terminal.
