@@ -72,6 +72,10 @@ struct MetricsReport: Sendable {
             if status == .disconnected, situation.refusal == nil { continue }
             isUp[upstream] = isUp[upstream, default: false] || status.isConnected
         }
+        // The client of a refused session is gone.
+        for name in pool.upstreams.map(\.name) where isUp[name] == nil && pool.refusedClient(of: name) != nil {
+            isUp[name] = false
+        }
         let sorted = counts.sorted { $0.key.lexicographicallyPrecedes($1.key) }
         text.write(MetricNames.clients, each: sorted.map { ($0.key, $0.value) })
         text.write(MetricNames.upstreamUp, each: isUp.sorted { $0.key < $1.key }.map { ([$0.key], $0.value ? 1 : 0) })

@@ -136,6 +136,17 @@ import Testing
         #expect(exposition(fixture).text.contains(line + " 0\n"))
     }
 
+    /// The client was gone, and the upstream neither up nor down.
+    @Test func anUpstreamThatRefusesItsPooledSessionIsDown() async throws {
+        let fixture = try await AccessFixture()
+        let body = #"{"upstream":"demo","mode":"MERGE","items":["a"],"fields":["f"]}"#
+        #expect(fixture.perform("POST", "/v1/subscriptions", as: AccessFixture.admin, body).status == 201)
+        let client = try #require(fixture.services.pool.clients().first)
+        client.client(client.core, emitted: .serverError(code: 1, message: "User/password check failed"))
+        #expect(fixture.services.pool.clients().isEmpty)
+        #expect(exposition(fixture).text.contains(MetricNames.upstreamUp.name + "{upstream=\"demo\"} 0\n"))
+    }
+
     @Test func inventedCodesAreCountedTogetherInTheEnd() async throws {
         let pool = try await AccessFixture().services.pool
         let upstreamMetrics = pool.upstreamMetrics
