@@ -106,9 +106,8 @@ extension DemoServerMachine {
         }
     }
 
-    /// Applies the effects of faults to a create or bind, and those of faults of streaming connections.
-    ///
-    /// - Returns: the effects to apply to the stream once it is bound; nil if a fault has answered the request.
+    /// Applies the effects of faults to a create or bind, and those of faults of streaming connections. Returns the effects
+    /// for the stream once it is bound; nil: a fault has answered the request.
     private mutating func apply(_ effects: [FaultEffect], isStreaming: Bool, on id: LinkID) -> [FaultEffect]? {
         var onStream: [FaultEffect] = []
         for effect in effects + (isStreaming ? context.faults.effects(at: .streaming) : []) {

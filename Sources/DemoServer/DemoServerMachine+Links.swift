@@ -1,9 +1,7 @@
 internal import TLCP
 
 extension DemoServerMachine {
-    /// A client requested a WebSocket.
-    ///
-    /// - Returns: nil to grant the WebSocket, or the HTTP status of the refusal.
+    /// A client requested a WebSocket. Returns the HTTP status of the refusal; nil: the WebSocket is granted.
     package mutating func webSocketRequested(at now: Duration) -> Int? {
         context.now = now
         var refusal: Int?
@@ -18,11 +16,7 @@ extension DemoServerMachine {
         return refusal
     }
 
-    /// A WebSocket is open.
-    ///
-    /// - Parameters:
-    ///   - subprotocol: The requested subprotocol; nil if the client named none of TLCP.
-    ///   - peer: The client's address.
+    /// A WebSocket is open. `subprotocol`: the requested one, nil: the client named none of TLCP; `peer`: the client's address.
     package mutating func webSocketOpened(
         _ id: LinkID,
         subprotocol: String?,
@@ -55,11 +49,8 @@ extension DemoServerMachine {
         return settle()
     }
 
-    /// An HTTP request was received; the link stands for the request and its response.
-    ///
-    /// - Parameters:
-    ///   - peer: The client's address.
-    ///   - opening: When the client opened the connection; nil is now.
+    /// An HTTP request was received; the link stands for the request and its response. `peer`: the client's address;
+    /// `opening`: when the client opened the connection, nil: now.
     package mutating func requested(
         _ request: HTTPRequestText,
         on id: LinkID,

@@ -12,13 +12,8 @@ package struct DemoServerMachine: ~Copyable {
     var channels = ChannelTable()
     var metadata: MetadataAdapter
 
-    /// A server without connections.
-    ///
-    /// - Parameters:
-    ///   - configuration: Data, limits and faults.
-    ///   - clockStart: Milliseconds since 1970 at time zero, for the times in the data.
-    ///   - identitySeed: Seed of the session IDs; nil takes the seed of the configuration, which
-    ///     makes the IDs predictable.
+    /// A server without connections. `clockStart`: milliseconds since 1970 at time zero, for the times in the data;
+    /// `identitySeed`: of the session IDs, nil: the seed of the configuration, which makes the IDs predictable.
     package init(_ configuration: DemoServerConfiguration, clockStart: Int64 = 0, identitySeed: UInt64? = nil) {
         context = ServerContext(configuration)
         feeds = FeedDirectory(configuration, clockStart: clockStart)

@@ -29,9 +29,7 @@ struct ChatFeed: Feed {
 
 /// The time of day in the format of the feeds.
 enum ClockText {
-    /// `HH:MM:SS`, in UTC.
-    ///
-    /// - Parameter clockStart: Milliseconds since 1970 at the server's time zero.
+    /// `HH:MM:SS`, in UTC. `clockStart`: milliseconds since 1970 at the server's time zero.
     static func timeOfDay(at time: Duration, clockStart: Int64) -> String {
         let seconds = (clockStart &+ Int64(time.wholeMilliseconds)) / 1_000 % 86_400
         return "\(twoDigits(seconds / 3_600)):\(twoDigits(seconds / 60 % 60)):\(twoDigits(seconds % 60))"

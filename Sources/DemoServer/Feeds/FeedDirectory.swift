@@ -10,8 +10,7 @@ struct FeedDirectory: Sendable {
 
     /// The built-in feeds and the manual ones; a manual feed replaces a built-in one of the same name. With a replay there are
     /// only the manual feeds, which have the data of the replay, and the feed of push devices.
-    ///
-    /// - Parameter clockStart: Milliseconds since 1970 at the server's time zero.
+    /// `clockStart`: milliseconds since 1970 at the server's time zero.
     init(_ configuration: DemoServerConfiguration, clockStart: Int64) {
         if configuration.replay == nil { addGenerated(configuration, clockStart: clockStart) }
         if configuration.mobilePush == .devicesOnly {

@@ -18,9 +18,7 @@ struct ManualFeed: Feed {
     private let fieldDiffs: [Int: DiffFormats]
     private var states: [UpstreamName: State] = [:]
 
-    /// A feed without data.
-    ///
-    /// - Parameter remembered: Rows of a DISTINCT item that its snapshot keeps.
+    /// A feed without data. `remembered`: rows of a DISTINCT item that its snapshot keeps.
     init(_ configuration: ManualFeedConfiguration, remembered: Int) {
         self.configuration = configuration
         self.remembered = remembered

@@ -13,9 +13,7 @@ struct QuoteFeed: Feed {
     private var quotes: [Quote]
     private var due = DeadlineQueue<Int>()
 
-    /// A market with opening prices.
-    ///
-    /// - Parameter clockStart: Milliseconds since 1970 at the server's time zero.
+    /// A market with opening prices. `clockStart`: milliseconds since 1970 at the server's time zero.
     init(_ configuration: FeedConfiguration, seed: UInt64, clockStart: Int64) {
         pause = configuration.quotePause
         maxFrequency = configuration.quoteFrequencyLimit

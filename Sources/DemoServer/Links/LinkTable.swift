@@ -10,9 +10,7 @@ struct LinkTable: Sendable {
     private var actions: [ServerAction] = []
     private var cutter: SplitMix64
 
-    /// An empty table.
-    ///
-    /// - Parameter seed: Seed of the positions at which the fault `split` cuts.
+    /// An empty table. `seed`: of the positions at which the fault `split` cuts.
     init(seed: UInt64) { cutter = SplitMix64(seed: seed, part: "split") }
 
     /// A connection; nil once the connection has ended. Changes of an absent connection are ignored.
@@ -57,10 +55,8 @@ struct LinkTable: Sendable {
         markDirty(id)
     }
 
-    /// Breaks the connection after the pending lines, without closing the protocol.
-    ///
-    /// - Parameter start: The beginning of a line that is written before, over a WebSocket as an incomplete message; nil
-    ///   if no line is cut.
+    /// Breaks the connection after the pending lines, without closing the protocol. `start`: the beginning of a line that is
+    /// written before, over a WebSocket as an incomplete message; nil if no line is cut.
     mutating func cut(_ id: LinkID, after start: ArraySlice<UInt8>? = nil) {
         flush(id, at: .zero, isForced: true)
         guard let link = links.removeValue(forKey: id) else { return }

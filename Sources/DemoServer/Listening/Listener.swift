@@ -19,9 +19,7 @@ struct Listener: Sendable {
     /// Receives the events of connections.
     let logger: Logger
 
-    /// Listens and serves until the task is cancelled.
-    ///
-    /// - Parameter runtime: Notified when the server listens.
+    /// Listens and serves until the task is cancelled; the runtime is notified when the server listens.
     func run(on runtime: ServerRuntime) async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         do {

@@ -1,9 +1,7 @@
 internal import NIOHTTP1
 
 enum ResponseHeads {
-    /// The head of a response that streams.
-    ///
-    /// - Parameter date: The value of the header `Date`.
+    /// The head of a response that streams, with the value of the header `Date`.
     static func stream(for request: HTTPRequestHead, date: String) -> HTTPResponseHead {
         var headers = common(for: request, date)
         // Not text/plain: some clients buffer the beginning of such a body for content sniffing.

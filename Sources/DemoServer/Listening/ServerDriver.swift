@@ -23,9 +23,7 @@ final class ServerDriver {
     /// The time of a manual clock.
     private var manualNow = Duration.zero
 
-    /// A driver on its event loop.
-    ///
-    /// - Parameter clockStart: Milliseconds since 1970, now.
+    /// A driver on its event loop. `clockStart`: milliseconds since 1970, now.
     init(_ configuration: DemoServerConfiguration, clockStart: Int64, loop: any EventLoop, logger: Logger) {
         self.configuration = configuration
         self.clockStart = clockStart

@@ -17,9 +17,7 @@ final class WebSocketServerHandler: LinkHandler {
     private var writesContinuation = false
     private var isClosing = false
 
-    /// A handler on the driver's event loop.
-    ///
-    /// - Parameter subprotocol: The subprotocol of the handshake; nil if the client named none of TLCP.
+    /// A handler on the driver's event loop. `subprotocol`: of the handshake; nil: the client named none of TLCP.
     init(driver: ServerDriver, subprotocol: String?) {
         self.driver = driver
         self.subprotocol = subprotocol

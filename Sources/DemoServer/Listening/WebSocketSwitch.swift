@@ -36,10 +36,8 @@ final class WebSocketSwitch {
         return driver.webSocketRequested()
     }
 
-    /// Replaces all handlers by the handler of the WebSocket.
-    ///
-    /// - Parameter handler: The handler that received the request; removed as well.
-    /// - Returns: A future that fails, with nothing changed, if the handshake is not well-formed.
+    /// Replaces all handlers, also the one that received the request, by the handler of the WebSocket. The future fails, with
+    /// nothing changed, if the handshake is not well-formed.
     func perform(
         _ head: HTTPRequestHead,
         _ context: ChannelHandlerContext,

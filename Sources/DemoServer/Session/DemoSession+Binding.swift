@@ -3,12 +3,9 @@ internal import Primitives
 internal import TLCP
 
 extension DemoSession {
-    /// Binds the session to a connection and writes the head, followed by the pending notifications.
-    ///
-    /// - Parameters:
-    ///   - recoveryFrom: Number of data notifications that the client has received; nil if it has received all.
-    ///   - isCreation: Whether this is the session's first connection.
-    /// - Returns: false, with nothing changed, if the notifications to recover are not kept.
+    /// Binds the session to a connection and writes the head, followed by the pending notifications. `recoveryFrom`: the
+    /// number of data notifications that the client has received; nil: all. Returns false, with nothing changed, if the
+    /// notifications to recover are not kept.
     mutating func bind(
         to id: LinkID,
         _ terms: ConnectionParameters,
@@ -140,9 +137,8 @@ extension DemoSession {
         }
     }
 
-    /// Ends the stream connection with `LOOP`; the session waits for the next bind.
-    ///
-    /// - Parameter delay: Argument of `LOOP` in milliseconds; nil is the granted pause.
+    /// Ends the stream connection with `LOOP` and a delay in milliseconds, nil: the granted pause. The session waits for the
+    /// next bind.
     mutating func loop(delay: Int? = nil, _ context: inout ServerContext) {
         guard let stream else { return }
         write(.loop(delayMillis: delay ?? stream.poll?.pause.wholeMilliseconds ?? 0), &context)

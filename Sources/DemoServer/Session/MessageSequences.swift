@@ -15,11 +15,7 @@ struct MessageSequences: Sendable {
     /// Bytes of the waiting texts and of the names of all sequences.
     private var bytes = 0
 
-    /// A session without messages.
-    ///
-    /// - Parameters:
-    ///   - capacity: Greatest number of waiting messages per sequence.
-    ///   - maxBytes: Greatest size of all waiting messages.
+    /// A session without messages. `capacity`: of waiting messages in each sequence; `maxBytes`: of all waiting messages.
     init(capacity: Int, maxBytes: Int) {
         self.capacity = capacity
         self.maxBytes = maxBytes
@@ -138,9 +134,7 @@ struct MessageSequence: Sendable {
     private var waiting: [Int: Waiting] = [:]
     private let capacity: Int
 
-    /// A sequence that expects number 1.
-    ///
-    /// - Parameter capacity: Greatest number of waiting messages.
+    /// A sequence that expects number 1. `capacity`: of waiting messages.
     init(capacity: Int) { self.capacity = capacity }
 
     /// The instant at which the first waiting time ends.
@@ -207,9 +201,7 @@ struct SeenNumbers: Sendable {
     private var seen: Set<Int> = []
     private let capacity: Int
 
-    /// An empty set.
-    ///
-    /// - Parameter capacity: Greatest count of numbers stored out of order.
+    /// An empty set. `capacity`: of numbers out of order.
     init(capacity: Int) { self.capacity = capacity }
 
     /// Whether a number was received before.

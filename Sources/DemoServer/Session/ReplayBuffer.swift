@@ -15,11 +15,7 @@ struct ReplayBuffer: Sendable {
     private let maxBytes: Int
     private let maxAge: Duration
 
-    /// An empty buffer.
-    ///
-    /// - Parameters:
-    ///   - maxBytes: Bytes of lines that are kept.
-    ///   - maxAge: Time for which a line is kept.
+    /// An empty buffer. Lines are kept up to a size of all and for a time.
     init(maxBytes: Int, maxAge: Duration) {
         self.maxBytes = maxBytes
         self.maxAge = maxAge
