@@ -65,69 +65,31 @@ extension DemoSession {
     /// Commits one event of one channel; false if none may be sent now.
     private mutating func commitNextEvent(_ context: inout ServerContext) -> Bool {
         let now = context.now
-        while let due = waiting.popDue(by: now)?.key { list(due) }
-        guard bandwidth.closedUntil(at: now) == nil else { return false }
-        while let next = ready.popFirst() {
-            guard let line = takeLine(of: next, at: now) else { continue }
-            bandwidth.spent(line.count, at: now)
-            commit(line, &context)
-            return true
-        }
-        return false
-    }
-
-    /// The line of the next event of a channel; nil if none may be sent now.
-    private mutating func takeLine(of next: ChannelReference, at now: Duration) -> [UInt8]? {
-        let index = next.index
-        guard has(next), let head = subscriptions[next.subscription]?.channels[index].queue.next(at: now) else {
-            return nil
-        }
-        subscriptions[next.subscription]?.channels[index].isListed = false
-        switch head {
-        case .empty:
-            return nil
-        case .notBefore(let time):
-            waiting.set(next, at: time)
-            return nil
-        case .event(let event):
-            let notification = subscriptions[next.subscription]?.notification(of: event, index: index, diffs: diffs)
-            if subscriptions[next.subscription]?.channels[index].queue.isEmpty == false { list(next) }
-            return notification?.encoded
-        }
-    }
-
-    /// Adds a channel to those that may have events to send.
-    mutating func list(_ reference: ChannelReference) {
-        guard has(reference), subscriptions[reference.subscription]?.channels[reference.index].isListed == false else {
-            return
-        }
-        subscriptions[reference.subscription]?.channels[reference.index].isListed = true
-        ready.append(reference)
-    }
-
-    /// Whether the channel still exists: its subscription ID may have been reused for a smaller subscription.
-    private func has(_ reference: ChannelReference) -> Bool {
-        subscriptions[reference.subscription]?.channels.indices.contains(reference.index) ?? false
+        schedule.delaysEnded(by: now)
+        guard bandwidth.closedUntil(at: now) == nil, let line = schedule.nextLine(at: now) else { return false }
+        bandwidth.spent(line.count, at: now)
+        commit(line, &context)
+        return true
     }
 
     /// Sets the timer for the instant at which frequency and bandwidth allow the next event.
     private mutating func scheduleNext(_ context: inout ServerContext) {
         guard stream != nil else { return }
         let free = bandwidth.closedUntil(at: context.now)
-        let next = ready.isEmpty ? waiting.earliest.map { max($0, free ?? $0) } : free
+        let next = schedule.isReady ? free : schedule.endOfDelay.map { max($0, free ?? $0) }
         if let next, next > context.now { context.timers.set(.session(handle, .pump), at: next) }
     }
 
     /// Whether an event is pending that may be sent now.
     mutating func hasPending(at now: Duration) -> Bool {
-        !unsent.isEmpty || !outbox.isEmpty || !ready.isEmpty || (waiting.earliest.map { $0 <= now } ?? false)
+        !unsent.isEmpty || !outbox.isEmpty || schedule.isReady || (schedule.endOfDelay.map { $0 <= now } ?? false)
     }
 
     /// Starts the gathering of a poll that has data.
     private mutating func gather(_ context: inout ServerContext) {
         guard stream?.poll?.phase == .waiting else { return }
         guard hasPending(at: context.now) else {
-            if let next = waiting.earliest { context.timers.set(.session(handle, .pump), at: next) }
+            if let next = schedule.endOfDelay { context.timers.set(.session(handle, .pump), at: next) }
             return
         }
         stream?.poll?.phase = .gathering
@@ -152,7 +114,7 @@ extension DemoSession {
 
     private mutating func gatherLater(_ context: inout ServerContext) {
         let free = bandwidth.closedUntil(at: context.now)
-        guard let next = [waiting.earliest, free].compactMap(\.self).min(), next > context.now else { return }
+        guard let next = [schedule.endOfDelay, free].compactMap(\.self).min(), next > context.now else { return }
         context.timers.set(.session(handle, .pump), at: next)
     }
 }

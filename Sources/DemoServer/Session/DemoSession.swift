@@ -12,15 +12,12 @@ struct DemoSession: Sendable {
     let id: SessionID
     /// The TLCP version of the client.
     let version: ProtocolVersion
-    /// Diff formats that the client accepts.
-    let diffs: DiffFormats
     /// Whether `CONS` is suppressed.
     let hidesBandwidth: Bool
 
     /// The connection; nil while unbound.
     var stream: StreamBinding?
-    /// Subscriptions by the client's number.
-    var subscriptions: [SubscriptionID: DemoSubscription] = [:]
+    var schedule: EventSchedule
     var messages: MessageSequences
     var bandwidth: BandwidthGate
     /// The identifier of the push notification device that was registered last; nil: none.
@@ -32,10 +29,6 @@ struct DemoSession: Sendable {
     /// Notifications of subscriptions and messages, not numbered yet.
     var outbox = Deque<[UInt8]>()
     var outboxBytes = 0
-    /// Channels that may have events to send, each at most once.
-    var ready = Deque<ChannelReference>()
-    /// Channels whose frequency limit delays their next event.
-    var waiting = DeadlineQueue<ChannelReference>()
     /// The pause that was granted with the last poll.
     var pollingPause = Duration.zero
     /// Until when the session is kept without a connection; zero while the session is bound.
@@ -52,7 +45,7 @@ struct DemoSession: Sendable {
         self.handle = handle
         self.id = id
         self.version = version
-        diffs = version.hasDiffs ? request.supportedDiffs ?? .all : []
+        schedule = EventSchedule(diffs: version.hasDiffs ? request.supportedDiffs ?? .all : [])
         hidesBandwidth = request.connection.reducesHead
         bandwidth = BandwidthGate(requested: request.maxBandwidth, limits: limits)
         messages = MessageSequences(
@@ -61,6 +54,9 @@ struct DemoSession: Sendable {
         )
         log = ReplayBuffer(maxBytes: limits.replay, maxAge: configuration.timings.recoveryTimeout)
     }
+
+    /// Subscriptions by the client's number.
+    var subscriptions: [SubscriptionID: DemoSubscription] { schedule.subscriptions }
 
     /// Queues a notification that is not one of an item.
     mutating func notify(_ notification: ServerNotification, _ context: inout ServerContext) {
@@ -98,17 +94,14 @@ struct DemoSession: Sendable {
         for (index, snapshot) in snapshots.enumerated() where subscription.channels.indices.contains(index) {
             subscription.offerSnapshot(snapshot, to: index)
         }
-        subscriptions[subscription.id] = subscription
+        schedule.add(subscription)
         for notification in subscription.announcement(wrongBy: faults) { notify(notification, &context) }
-        for index in subscription.channels.indices where !subscription.channels[index].queue.isEmpty {
-            list(ChannelReference(subscription: subscription.id, index: index))
-        }
         pump(&context)
     }
 
     /// Removes a subscription with its pending events and returns it; nil if there is none with this ID.
     mutating func unsubscribe(_ id: SubscriptionID, _ context: inout ServerContext) -> DemoSubscription? {
-        guard let subscription = subscriptions.removeValue(forKey: id) else { return nil }
+        guard let subscription = schedule.remove(id) else { return nil }
         report(.unsub(id), &context)
         return subscription
     }
@@ -116,13 +109,8 @@ struct DemoSession: Sendable {
     /// Changes the frequency of a subscription; `CONF` precedes the first update at the new rate.
     mutating func reconfigure(_ id: SubscriptionID, _ frequency: RequestedMaxFrequency?, _ context: inout ServerContext)
     {
-        if let frequency { subscriptions[id]?.reconfigure(frequency, limits: context.configuration.limits) }
-        guard let subscription = subscriptions[id] else { return }
-        notify(subscription.configuration, &context)
-        for index in subscription.channels.indices where !subscription.channels[index].queue.isEmpty {
-            list(ChannelReference(subscription: id, index: index))
-        }
-        pump(&context)
+        let limits = context.configuration.limits
+        if let change = schedule.reconfigure(id, frequency, limits: limits) { report(change, &context) }
     }
 
     /// Changes the bandwidth; `CONS` precedes the first notification at the new rate.
@@ -163,10 +151,7 @@ struct DemoSession: Sendable {
     }
 
     mutating func offer(_ event: ItemEvent, to reference: ChannelReference, _ context: inout ServerContext) {
-        subscriptions[reference.subscription]?.offer(event, to: reference.index)
-        guard subscriptions[reference.subscription]?.channels[reference.index].queue.isEmpty == false else { return }
-        list(reference)
-        pump(&context)
+        if schedule.offer(event, to: reference) { pump(&context) }
     }
 
     // MARK: - Messages

@@ -6,7 +6,7 @@ struct ItemChannel: Sendable {
     let name: String
     let item: FeedItem
     var queue: any ItemQueue
-    /// Whether the channel is in `DemoSession.ready`.
+    /// Whether the channel is in `EventSchedule.ready`.
     var isListed = false
     /// Whether `EOS` is still to be sent.
     var owesEndOfSnapshot = false
