@@ -1,4 +1,3 @@
-internal import DequeModule
 internal import Primitives
 internal import TLCP
 
@@ -33,10 +32,10 @@ extension DemoSession {
         expiry = .zero
         writeHead(link, terms, isCreation: isCreation, &context)
         if recoveryFrom != nil {
-            unsent = Deque(restart.lines)
+            log.resend(restart.lines)
             write(.prog(restart.progressive), &context)
         } else if !isLate {
-            log.confirm(allBut: unsent.count)
+            log.confirm()
         }
         startTimers(&context)
         if let poll = stream?.poll, poll.idle == .zero || hasPending(at: context.now) {

@@ -18,12 +18,11 @@ extension DemoSession {
         guard let stream else { return }
         guard stream.takesData else { return gather(&context) }
         while canWrite(&context) {
-            if let line = unsent.first {
+            if let line = log.unsent.first {
                 guard self.stream?.hasRoom(for: line.count) ?? false else { return loop(&context) }
-                _ = unsent.popFirst()
+                log.written()
                 writeData(line, &context)
-            } else if let line = outbox.popFirst() {
-                outboxBytes -= line.count
+            } else if let line = log.takeQueued() {
                 commit(line, &context)
             } else if !commitNextEvent(&context) {
                 break
@@ -47,7 +46,6 @@ extension DemoSession {
     private mutating func commit(_ line: [UInt8], _ context: inout ServerContext) {
         log.append(line, at: context.now)
         context.notifications += 1
-        unsent.append(line)
     }
 
     private mutating func writeData(_ line: [UInt8], _ context: inout ServerContext) {
@@ -82,7 +80,7 @@ extension DemoSession {
 
     /// Whether an event is pending that may be sent now.
     mutating func hasPending(at now: Duration) -> Bool {
-        !unsent.isEmpty || !outbox.isEmpty || schedule.isReady || (schedule.endOfDelay.map { $0 <= now } ?? false)
+        !log.isWritten || schedule.isReady || (schedule.endOfDelay.map { $0 <= now } ?? false)
     }
 
     /// Starts the gathering of a poll that has data.

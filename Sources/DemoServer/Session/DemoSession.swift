@@ -1,4 +1,3 @@
-internal import DequeModule
 internal import TLCP
 
 /// One session: its subscriptions, its sent and pending notifications, and the connection that it is bound to.
@@ -23,12 +22,7 @@ struct DemoSession: Sendable {
     /// The identifier of the push notification device that was registered last; nil: none.
     private(set) var device: String?
 
-    var log: ReplayBuffer
-    /// The notifications at the end of the log that are not written yet.
-    var unsent = Deque<[UInt8]>()
-    /// Notifications of subscriptions and messages, not numbered yet.
-    var outbox = Deque<[UInt8]>()
-    var outboxBytes = 0
+    var log: NotificationLog
     /// The pause that was granted with the last poll.
     var pollingPause = Duration.zero
     /// Until when the session is kept without a connection; zero while the session is bound.
@@ -52,7 +46,7 @@ struct DemoSession: Sendable {
             capacity: limits.waitingMessages,
             maxBytes: max(limits.pendingControl, limits.request * 2)
         )
-        log = ReplayBuffer(maxBytes: limits.replay, maxAge: configuration.timings.recoveryTimeout)
+        log = NotificationLog(maxBytes: limits.replay, maxAge: configuration.timings.recoveryTimeout)
     }
 
     /// Subscriptions by the client's number.
@@ -64,10 +58,9 @@ struct DemoSession: Sendable {
         if case .msgDone(let sequence, let progressive, _) = notification, !version.hasResponses {
             line = Array("MSGDONE,\(sequence ?? "*"),\(progressive)\r\n".utf8)
         }
-        outboxBytes += line.count
-        outbox.append(line)
+        log.queue(line)
         // The client has not read for too long.
-        if outboxBytes > context.configuration.limits.pendingControl {
+        if log.queuedBytes > context.configuration.limits.pendingControl {
             end(SessionEnd(code: 33, message: "Too much is waiting for this session"), &context)
         }
     }
