@@ -17,9 +17,7 @@ extension SessionPool {
         return (resources.count - joined, joined)
     }
 
-    package func resource(_ id: SubscriptionID) -> SubscriptionResource? {
-        state.withLock { $0.resources.byID[id] }
-    }
+    package func resource(_ id: SubscriptionID) -> SubscriptionResource? { state.withLock { $0.resources.byID[id] } }
 
     package func use(_ resource: SubscriptionResource) { resource.touch(at: clock()) }
 
@@ -145,11 +143,7 @@ extension SessionPool {
         guard let resource = resource(id) else { throw .unknownSubscription(id.rawValue) }
         deleteResource(resource)
     }
-}
 
-// MARK: - Carrying
-
-extension SessionPool {
     /// Registers a resource. The sink is called under the lock: it knows each resource that can be looked up.
     func insert(
         _ id: SubscriptionID?,
