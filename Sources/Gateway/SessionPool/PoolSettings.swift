@@ -59,10 +59,6 @@ package final class PoolSettings: Sendable {
     }
 
     /// The key with the credentials that its upstream has now: a subscription may be older than these.
-    func present(_ key: SharedKey) -> SharedKey {
-        SharedKey(session: present(key.session), properties: key.properties)
-    }
-
     func present(_ key: SessionKey) -> SessionKey {
         guard let upstream = upstream(key.upstream) else { return key }
         return SessionKey(upstream: key.upstream, user: upstream.user, password: upstream.password, group: key.group)

@@ -47,7 +47,7 @@ extension SessionPool {
 
     /// The shared upstream subscriptions that a pooled client carries; those of a dedicated client are not listed.
     func sharedSubscriptions(on client: PooledClient) -> [SharedSubscription] {
-        state.withLock { state in state.shared.values.filter { $0.client === client } }
+        state.withLock { $0.clients.carried(by: client) }
     }
 
     func deleteResource(_ resource: SubscriptionResource) {
@@ -70,7 +70,7 @@ extension SessionPool {
 
     /// Closes a shared subscription whose linger is over.
     func closeShared(_ id: SharedID) {
-        guard let shared = state.withLock({ $0.shared.removeValue(forKey: id) }) else { return }
+        guard let shared = state.withLock({ $0.clients.remove(id) }) else { return }
         close(shared)
     }
 
@@ -85,7 +85,7 @@ extension SessionPool {
         shared.end()
         let resources = shared.resources
         for resource in resources { shared.leave(resource) }
-        if let id = shared.id { state.withLock { $0.shared[id] = nil } }
+        if let id = shared.id { state.withLock { _ = $0.clients.remove(id) } }
         for resource in resources where state.withLock({ $0.resources.withdraw(resource) }) { deleteResource(resource) }
     }
 
@@ -93,13 +93,15 @@ extension SessionPool {
     func acquire(_ key: SharedKey) throws(PoolError) -> Acquired {
         var lingering: [SharedID] = []
         let result: Result<Acquired, PoolError> = state.withLock { state in
+            // Under the lock, which a change of the credentials and of the quotas takes as well.
+            let key = SharedKey(session: settings.present(key.session), properties: key.properties)
             while true {
                 do throws(PoolError) {
                     return .success(try open(key, in: &state))
                 } catch {
                     guard case .overQuota = error, lingering.isEmpty else { return .failure(error) }
                     // If subscriptions that linger use up the quota, they make room, which no other request takes.
-                    lingering = state.machine.makeRoom(for: settings.present(key))
+                    lingering = state.machine.makeRoom(for: key)
                     if lingering.isEmpty { return .failure(error) }
                 }
             }
@@ -141,15 +143,15 @@ extension SessionPool {
     /// Finds or creates the upstream subscription of a key. If it cannot be created, nothing has changed.
     private func open(_ key: SharedKey, in state: inout State) throws(PoolError) -> Acquired {
         if state.isStopping { throw .stopping }
-        let (key, fresh) = (settings.present(key), state.nextClient)
+        let fresh = state.clients.nextID
         let (id, carrier) = try state.machine.acquired(key, freshClient: fresh)
-        if let shared = state.shared[id] { return Acquired(shared: shared) }
+        if let shared = state.clients.shared[id] { return Acquired(shared: shared) }
         do throws(PoolError) {
             var newClient: PooledClient?
-            if carrier == fresh { newClient = try addPooledClient(fresh, key.session, to: &state) }
-            guard let client = state.clients[carrier] else { throw .unknownClient(carrier.rawValue) }
+            if carrier == fresh { newClient = state.clients.insert(try makePooledClient(fresh, key.session)) }
+            guard let client = state.clients.byID[carrier] else { throw .unknownClient(carrier.rawValue) }
             let shared = SharedSubscription(id: id, client: client, properties: key.properties, pool: self)
-            state.shared[id] = shared
+            state.clients.insert(shared, id)
             return Acquired(shared: shared, isNew: true, newClient: newClient)
         } catch {
             state.machine.sharedEnded(id, at: clock())
@@ -167,11 +169,11 @@ extension SessionPool {
         let end = now + max(time, settings.configuration.sessionLinger)
         let (client, isNew) = try state.withLock { state throws(PoolError) in
             if state.isStopping { throw .stopping }
-            let (fresh, session) = (state.nextClient, settings.present(session))
+            let (fresh, session) = (state.clients.nextID, settings.present(session))
             let id = try state.machine.messenger(session, freshClient: fresh, until: end)
-            if let present = state.clients[id] { return (present, false) }
+            if let present = state.clients.byID[id] { return (present, false) }
             do throws(PoolError) {
-                return (try addPooledClient(id, session, to: &state), true)
+                return (state.clients.insert(try makePooledClient(id, session)), true)
             } catch {
                 state.machine.clientRemoved(id)
                 throw error
@@ -194,19 +196,10 @@ extension SessionPool {
             try client.connect()
         } catch {
             closeClient(client)
-            state.withLock { state in state.shared = state.shared.filter { $0.value.client !== client } }
             guard error.code == .tooManySessions else { throw .lifecycle(rule: error.rule) }
             let limit = settings.configuration.sessionLimit.maxConcurrentSessionsPerServer
             throw .overQuota(.sessionsPerServer(upstream: client.upstream ?? "", limit: limit))
         }
-    }
-
-    /// Adds the pooled client to which the machine has given the id of the next one.
-    func addPooledClient(_ id: ClientID, _ key: SessionKey, to state: inout State) throws(PoolError) -> PooledClient {
-        state.nextClient = ClientID(RandomID.make(prefix: "c"))
-        let client = try makePooledClient(id, key)
-        state.clients[id] = client
-        return client
     }
 
     func makePooledClient(_ id: ClientID, _ session: SessionKey) throws(PoolError) -> PooledClient {
@@ -241,7 +234,7 @@ extension SessionPool {
         guard let id = shared.id else { return }
         let now = clock()
         state.withLock { state in
-            state.shared[id] = nil
+            state.clients.remove(id)
             state.machine.sharedEnded(id, at: now)
         }
         for resource in resources where state.withLock({ $0.resources.withdraw(resource) }) { deleteResource(resource) }

@@ -71,7 +71,7 @@ extension SessionPool {
     ) throws(PoolError) -> [Opened] {
         if state.isStopping { throw .stopping }
         let keys = adopted.subscriptions.map { SharedKey(session: adopted.key, properties: $0.table.properties) }
-        guard state.clients[adopted.client] == nil, keys.allSatisfy({ state.resources.implicit[$0] == nil }),
+        guard state.clients.byID[adopted.client] == nil, keys.allSatisfy({ state.resources.implicit[$0] == nil }),
             let ids = state.machine.adopted(adopted.client, adopted.key, keys)
         else { throw .lifecycle(rule: "the session is open already") }
         var opened: [Opened] = []
@@ -88,10 +88,10 @@ extension SessionPool {
             throw error
         }
         for (id, entry) in zip(ids, opened) {
-            state.shared[id] = entry.shared
+            state.clients.insert(entry.shared, id)
             state.resources.addReader(of: entry.resource)
         }
-        state.clients[adopted.client] = client
+        state.clients.insert(client)
         return opened
     }
 

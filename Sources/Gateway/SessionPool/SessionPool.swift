@@ -1,7 +1,6 @@
 package import Changes
 package import LightstreamerClient
 package import Logging
-internal import OrderedCollections
 package import Primitives
 internal import SessionCore
 internal import Synchronization
@@ -12,10 +11,7 @@ internal import Synchronization
 package final class SessionPool: Sendable {
     struct State: ~Copyable {
         var machine: PoolMachine
-        /// Oldest first.
-        var clients: OrderedDictionary<ClientID, PooledClient> = [:]
-        var nextClient = ClientID(RandomID.make(prefix: "c"))
-        var shared: [SharedID: SharedSubscription] = [:]
+        var clients = ClientTable()
         var resources = ResourceTable()
         var refused = RefusedSessions()
         /// The resources whose sessions were closed, and that no other session could take.
@@ -101,7 +97,7 @@ package final class SessionPool: Sendable {
     private func stop() -> [PooledClient] {
         let (clients, shared) = state.withLock { state in
             state.isStopping = true
-            return (Array(state.clients.values), Array(state.shared.values))
+            return (Array(state.clients.byID.values), Array(state.clients.shared.values))
         }
         // The streams are closed already: nothing is reported.
         for shared in shared { shared.end() }
@@ -149,9 +145,9 @@ package final class SessionPool: Sendable {
     // MARK: - Clients
 
     /// All clients, oldest first.
-    package func clients() -> [PooledClient] { state.withLock { Array($0.clients.values) } }
+    package func clients() -> [PooledClient] { state.withLock { Array($0.clients.byID.values) } }
 
-    package func client(_ id: ClientID) -> PooledClient? { state.withLock { $0.clients[id] } }
+    package func client(_ id: ClientID) -> PooledClient? { state.withLock { $0.clients.byID[id] } }
 
     /// The client of an id, now used by a call; throws `unknownClient`.
     package func usedClient(_ id: ClientID) throws(PoolError) -> PooledClient {
@@ -184,10 +180,10 @@ package final class SessionPool: Sendable {
         let limit = settings.configuration.maxDedicatedClients
         try state.withLock { state throws(PoolError) in
             if state.isStopping { throw .stopping }
-            if state.clients.values.count(where: { $0.isDedicated }) >= limit {
+            if state.clients.byID.values.count(where: { $0.isDedicated }) >= limit {
                 throw .overQuota(.dedicatedClients(limit: limit))
             }
-            state.clients[id] = client
+            state.clients.insert(client)
         }
         start(client)
         logger.debug("client created", metadata: ["client": "\(id)", "upstream": "\(upstream?.name ?? "-")"])
@@ -256,7 +252,7 @@ package final class SessionPool: Sendable {
     func closeClient(_ client: PooledClient) {
         guard client.startClosing() else { return }
         let isStopping = state.withLock { state in
-            state.clients[client.id] = nil
+            state.clients.remove(client)
             // At a stop, nothing is opened any more.
             if !state.isStopping { state.machine.clientRemoved(client.id) }
             return state.isStopping
@@ -290,7 +286,9 @@ extension SessionPool {
 
     /// Throws `creditsNeeded`, without effects, if credits are missing for an upstream subscription of this key.
     package func checkCredits(for key: SharedKey) throws(PoolError) {
-        try state.withLock { state throws(PoolError) in try state.machine.check(settings.present(key)) }
+        try state.withLock { state throws(PoolError) in
+            try state.machine.check(SharedKey(session: settings.present(key.session), properties: key.properties))
+        }
     }
 
     /// Changes the credits of an upstream under the lock of the pool; `change` gets what is in use.

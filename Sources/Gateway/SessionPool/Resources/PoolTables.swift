@@ -1,4 +1,5 @@
 internal import Changes
+internal import OrderedCollections
 internal import Primitives
 
 /// The subscription resources of a pool, and the readers of the implicit ones.
@@ -58,4 +59,30 @@ struct ResourceTable {
         guard case .pooled(let session) = resource.home else { return nil }
         return SharedKey(session: session, properties: resource.properties)
     }
+}
+
+/// The clients of a pool, and the shared subscriptions that they carry.
+struct ClientTable {
+    /// Oldest first.
+    private(set) var byID: OrderedDictionary<ClientID, PooledClient> = [:]
+    private(set) var shared: [SharedID: SharedSubscription] = [:]
+    /// The id of the next pooled client.
+    private(set) var nextID = ClientID(RandomID.make(prefix: "c"))
+
+    @discardableResult
+    mutating func insert(_ client: PooledClient) -> PooledClient {
+        if client.id == nextID { nextID = ClientID(RandomID.make(prefix: "c")) }
+        byID[client.id] = client
+        return client
+    }
+
+    mutating func insert(_ subscription: SharedSubscription, _ id: SharedID) { shared[id] = subscription }
+
+    mutating func remove(_ client: PooledClient) { byID[client.id] = nil }
+
+    @discardableResult
+    mutating func remove(_ id: SharedID) -> SharedSubscription? { shared.removeValue(forKey: id) }
+
+    /// The shared subscriptions that a client carries.
+    func carried(by client: PooledClient) -> [SharedSubscription] { shared.values.filter { $0.client === client } }
 }
