@@ -4,34 +4,7 @@ internal import StreamIO
 
 /// The steps of a request, one for each call of the access callback.
 extension HTTPServer {
-    /// One call of the access callback; `part` is a part of the body, or empty.
-    func advance(
-        _ exchange: Exchange,
-        method: UnsafePointer<CChar>,
-        version: UnsafePointer<CChar>,
-        part: UnsafeRawBufferPointer
-    ) -> MHD_Result {
-        exchange.partTime = driver.scheduler.now
-        hasAdvanced = true
-        switch exchange.phase {
-        case .head:
-            return headArrived(exchange, method: method, version: version)
-        case .body:
-            return part.isEmpty ? requestArrived(exchange) : bodyArrived(exchange, part)
-        case .discarding(let response):
-            guard part.isEmpty else { return discard(exchange, part.count) }
-            chunksEnded(exchange)
-            return queue(response, for: exchange)
-        case .answering(let response):
-            return queue(response, for: exchange)
-        case .waiting, .streaming:
-            return .YES
-        case .over:
-            return .NO
-        }
-    }
-
-    private func headArrived(
+    func headArrived(
         _ exchange: Exchange,
         method: UnsafePointer<CChar>,
         version: UnsafePointer<CChar>
@@ -112,7 +85,7 @@ extension HTTPServer {
         return .YES
     }
 
-    private func bodyArrived(_ exchange: Exchange, _ part: UnsafeRawBufferPointer) -> MHD_Result {
+    func bodyArrived(_ exchange: Exchange, _ part: UnsafeRawBufferPointer) -> MHD_Result {
         let before = exchange.ignoresBody ? exchange.discarded : exchange.body.count
         guard part.count <= driver.configuration.bodyLimit - before else {
             return discard(exchange, part.count, then: .bodyTooLarge)
@@ -144,12 +117,12 @@ extension HTTPServer {
         return true
     }
 
-    private func discard(_ exchange: Exchange, _ count: Int) -> MHD_Result {
+    func discard(_ exchange: Exchange, _ count: Int) -> MHD_Result {
         exchange.discarded += count
         return exchange.discarded <= driver.configuration.bodyDiscardLimit ? .YES : .NO
     }
 
-    private func requestArrived(_ exchange: Exchange) -> MHD_Result {
+    func requestArrived(_ exchange: Exchange) -> MHD_Result {
         guard let head = exchange.head else { return .NO }
         if head.body == .chunked { chunksEnded(exchange) }
         driver.requestTimes.requestArrived(exchange.record)
@@ -196,28 +169,6 @@ extension HTTPServer {
 
 /// The responses to an exchange.
 extension HTTPServer {
-    /// Queues a response in the library; inside the access callback only.
-    func queue(_ response: HTTPResponse, for exchange: Exchange) -> MHD_Result {
-        exchange.phase = .over
-        let size = response.body.count
-        if size >= LargeResponses.leastSize,
-            !driver.largeResponses.begin(exchange, response.body, of: response.caller)
-        {
-            return queue(self.response(to: .responseBudgetExceeded, on: exchange.connection), for: exchange)
-        }
-        if !exchange.isResponding { responses += 1 }
-        exchange.isResponding = true
-        lastResponding = driver.scheduler.now
-        driver.requestTimes.responseBegan(exchange.record, size: size)
-        if driver.isWindingDown { exchange.isLastOnConnection = true }
-        guard let made = response.makeForLibrary() else { return .NO }
-        defer { MHD_destroy_response(made) }
-        response.headers.addLines(to: made, closing: exchange.isLastOnConnection)
-        exchange.record.isQueueing = true
-        defer { exchange.record.isQueueing = false }
-        return MHD_queue_response(exchange.connection, response.sendableStatus, made)
-    }
-
     /// Refuses a request with the handler's response; inside the access callback only.
     func refuse(_ exchange: Exchange, _ refusal: RequestRefusal) -> MHD_Result {
         exchange.head = nil

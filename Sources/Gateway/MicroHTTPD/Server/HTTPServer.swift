@@ -13,7 +13,7 @@ final class HTTPServer {
     let isSecure: Bool
     /// Readable when the library has work.
     private(set) var descriptor: Int32 = -1
-    var connections = 0
+    private(set) var connections = 0
     /// Connections that were added and that the library has not reported yet, by descriptor.
     private var added: [Int32: ConnectionPlace] = [:]
     /// Whether a connection was added or resumed, which the library's own timeout does not include.
@@ -23,11 +23,11 @@ final class HTTPServer {
     /// Encrypted connections that have not sent a request yet.
     private var handshakes = 0
     /// Responses that are being sent, streams excepted.
-    var responses = 0
+    private var responses = 0
     /// When a response was being sent last.
-    var lastResponding = Moment.zero
+    private var lastResponding = Moment.zero
     /// Whether the present run has read a part of a request.
-    var hasAdvanced = false
+    private var hasAdvanced = false
     private var retries = RetryPace()
     /// The longest pause within a chunked body while the library retries.
     private static let longestPause = Duration.seconds(1)
@@ -170,7 +170,7 @@ final class HTTPServer {
     }
 }
 
-/// The start and end of a connection, as the library reports them.
+/// The start and end of a connection and of a request, as the library reports them, and the response between both.
 extension HTTPServer {
     /// The library reports a new connection. Returns its record; nil if the loop did not add the connection.
     func started(_ connection: OpaquePointer) -> ConnectionRecord? {
@@ -215,6 +215,55 @@ extension HTTPServer {
     func chunksBegan(_ exchange: Exchange) { chunkedBodies[exchange.id] = exchange }
 
     func chunksEnded(_ exchange: Exchange) { chunkedBodies[exchange.id] = nil }
+
+    /// One call of the access callback; `part` is a part of the body, or empty.
+    func advance(
+        _ exchange: Exchange,
+        method: UnsafePointer<CChar>,
+        version: UnsafePointer<CChar>,
+        part: UnsafeRawBufferPointer
+    ) -> MHD_Result {
+        exchange.partTime = driver.scheduler.now
+        hasAdvanced = true
+        switch exchange.phase {
+        case .head:
+            return headArrived(exchange, method: method, version: version)
+        case .body:
+            return part.isEmpty ? requestArrived(exchange) : bodyArrived(exchange, part)
+        case .discarding(let response):
+            guard part.isEmpty else { return discard(exchange, part.count) }
+            chunksEnded(exchange)
+            return queue(response, for: exchange)
+        case .answering(let response):
+            return queue(response, for: exchange)
+        case .waiting, .streaming:
+            return .YES
+        case .over:
+            return .NO
+        }
+    }
+
+    /// Queues a response in the library; inside the access callback only.
+    func queue(_ response: HTTPResponse, for exchange: Exchange) -> MHD_Result {
+        exchange.phase = .over
+        let size = response.body.count
+        if size >= LargeResponses.leastSize,
+            !driver.largeResponses.begin(exchange, response.body, of: response.caller)
+        {
+            return queue(self.response(to: .responseBudgetExceeded, on: exchange.connection), for: exchange)
+        }
+        if !exchange.isResponding { responses += 1 }
+        exchange.isResponding = true
+        lastResponding = driver.scheduler.now
+        driver.requestTimes.responseBegan(exchange.record, size: size)
+        if driver.isWindingDown { exchange.isLastOnConnection = true }
+        guard let made = response.makeForLibrary() else { return .NO }
+        defer { MHD_destroy_response(made) }
+        response.headers.addLines(to: made, closing: exchange.isLastOnConnection)
+        exchange.record.isQueueing = true
+        defer { exchange.record.isQueueing = false }
+        return MHD_queue_response(exchange.connection, response.sendableStatus, made)
+    }
 
     func completed(_ exchange: Exchange) {
         if !chunkedBodies.isEmpty { chunkedBodies[exchange.id] = nil }
