@@ -7,6 +7,7 @@ MEMBERS = "Sources/Cluster/Replication/Membership/"
 QUOTAS = "Sources/Cluster/Replication/Quotas/"
 TICKETS = "Sources/Cluster/Replication/Tickets/TicketUses.swift"
 STREAMS = "Sources/Cluster/Replication/Streams/PreparedStreamRecord.swift"
+HANDED_OVER = "Sources/Cluster/Replication/Streams/HandedOverStreams.swift"
 REQUESTS = "Sources/Cluster/Replication/Requests/IdempotentRequests.swift"
 WAITS = "Sources/Cluster/GatewayCluster/Resources/LocalStreams.swift"
 RESOURCES = "Sources/Cluster/GatewayCluster/Resources/ClusterResources.swift"
@@ -191,8 +192,8 @@ MUTANTS = [
     (
         "hand-over", "a member keeps its stream until the member that opened it has read the opening",
         (
-            MEMBER + "+Log.swift", "handedOver.add(id, to: owner",
-            'if isMutant("hand-over") { return [.releaseStream(id)] }\n        handedOver.add(id, to: owner',
+            HANDED_OVER, "openings[id] = (owner, position)",
+            'if isMutant("hand-over") { return [.releaseStream(id)] }\n        openings[id] = (owner, position)',
         ),
     ),
     (

@@ -64,16 +64,6 @@ extension MemberMachine {
 
     // MARK: - Effects
 
-    mutating func inherited(_ id: String) -> [MemberAction] {
-        guard let resource = ledger?.specified[id] else { return [] }
-        handedOver.forget(id)
-        // A member that was removed while it was paused may have it still: it must not report it again when it joins.
-        if resource.isOpen == nil {
-            return resource.owner == member ? [.inherit(id, resource.specification)] : [.releaseResource(id)]
-        }
-        return resource.owner == member ? [.inheritStream(id, resource.specification)] : [.releaseStream(id)]
-    }
-
     mutating func memberRemoved(_ gone: UInt64, by remover: UInt64?, _ now: Moment) -> [MemberAction] {
         // A member that leaves by itself writes its removal.
         if gone == remover { counters.membersLeft += 1 } else { counters.membersSilent += 1 }
@@ -107,13 +97,6 @@ extension MemberMachine {
         case .streamLost(let id, _): if ledger?.specified[id] == nil { additions[id] = nil }
         default: break
         }
-    }
-
-    /// Another member owns a stream of this member, and has opened the stream; nil: the stream is only lost.
-    mutating func streamLost(_ id: String, to owner: UInt64?, at position: UInt64) -> [MemberAction] {
-        guard let owner, owner != member else { return [.releaseStream(id)] }
-        handedOver.add(id, to: owner, at: position)
-        return []
     }
 
     // MARK: - Writing

@@ -240,12 +240,14 @@ package struct MemberMachine: Sendable {
                 // The place of a change in the frame is the number of its event: there is one change, as on other members.
                 changes.append(readers.end(of: id, wasSubscribed))
             case .inherited(let id, let owner):
-                if ledger?.specified[id]?.owner == owner { actions += inherited(id) }
+                guard let resource = ledger?.specified[id], resource.owner == owner else { continue }
+                actions.append(handedOver.inherited(id, resource, by: member))
             case .ticketsOrphaned(let gone): actions.append(.closeTickets(of: gone))
             case .sourcesAdded: noteAddition(effect, in: ledger, at: entry.position)
             case .streamLost(let id, let loser):
                 noteAddition(effect, in: ledger, at: entry.position)
-                if loser == member { actions += streamLost(id, to: entry.frame?.member, at: entry.position) }
+                guard loser == member else { continue }
+                actions += handedOver.lost(id, to: entry.frame?.member, of: member, at: entry.position)
             case .creditsSought(let upstream, let claim):
                 if ledger?.awaits(member, for: claim, of: upstream) == true {
                     actions.append(.releaseUnusedCredits(upstream: upstream, claim: claim))
