@@ -251,7 +251,7 @@ MUTANTS = [
     (
         "contradiction", "another frame at a position that was applied begins an epoch",
         (
-            MEMBER + "+Log.swift", "if other.value == own { return nil }",
+            MEMBER + ".swift", "if other.value == own { return nil }",
             'if other.value == own || isMutant("contradiction") { return nil }',
         ),
     ),

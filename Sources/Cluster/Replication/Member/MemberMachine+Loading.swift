@@ -102,6 +102,32 @@ extension MemberMachine {
         .bytes
     }
 
+    /// A joining member can start at the beginning of an epoch if no unknown later epoch began after it. The log may have gone
+    /// back, and the delayed frame that began a former epoch may be in the log once more.
+    mutating func beginAtEpoch(_ entry: LogEntry, _ loading: Loading, _ now: Moment) -> [MemberAction] {
+        guard !loading.isRefused, entry.wrongSum == nil, let frame = entry.frame, frame.kind == .epoch,
+            frame.previous >= loading.base, frame.previous < entry.position, frame.epoch != loading.ending,
+            !history.epochs.contains(frame.epoch)
+        else { return [] }
+        ledger = ClusterLedger(beginning: frame, entry, removed: former.removed)
+        phase = .following
+        return restarted(at: entry.position, now)
+    }
+
+    mutating func restarted(at position: UInt64, _ now: Moment) -> [MemberAction] {
+        guard let ledger else { return [] }
+        additions = [:]
+        history.restart(with: ledger, at: now)
+        reports.begin(at: now)
+        counters.epochsStarted += 1
+        // In a new epoch, all members report what they have.
+        if !isLocal { former.epochBegan() }
+        let actions = resetMembership()
+        join()
+        let kept = readers.ids
+        return actions + [.restart(epoch: ledger.epoch, at: position, keeping: kept, loading: nil, withWindows: false)]
+    }
+
     /// Whether this member uses the state of another one.
     package var awaitsState: Bool { if case .loading = phase { true } else { false } }
 

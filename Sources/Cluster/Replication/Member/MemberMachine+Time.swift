@@ -1,6 +1,6 @@
 package import Primitives
 
-/// Heartbeats, local readers, and timeouts.
+/// Heartbeats, timeouts, frames that are appended again, and local readers.
 extension MemberMachine {
     // MARK: - Heartbeats
 
@@ -131,6 +131,33 @@ extension MemberMachine {
     private func suspects(at now: Moment) -> [UInt64] {
         guard isMember, let ledger else { return [] }
         return monitor.suspects(among: ledger.members.keys, me: member, at: now)
+    }
+
+    // MARK: - Writing
+
+    /// Whether this member may write after the end of the log (see `EndOfLog`).
+    mutating func confirmsEnd(at now: Moment) -> Bool {
+        guard !end.isConfirmed, let ledger else { return end.isConfirmed }
+        let others = ledger.members.lazy.filter { [process] in $0.value.info.process != process }.map(\.key)
+        end.confirm(
+            others,
+            of: ledger.epoch,
+            upTo: reader.position,
+            isHearing: monitor.isHearing(at: now),
+            suspect: timings.suspect,
+            at: now
+        )
+        return end.isConfirmed
+    }
+
+    /// Appends the frame in flight again if the end of the log is confirmed now.
+    mutating func resendAtConfirmedEnd(at now: Moment) -> [MemberAction] { end.isConfirmed ? [] : resend(at: now) }
+
+    /// Appends the frame in flight again unless it was sent within `time`.
+    mutating func resend(after time: Duration = .zero, in format: UInt8? = nil, at now: Moment) -> [MemberAction] {
+        guard confirmsEnd(at: now), let bytes = writer.repeated(after: time, in: format, at: now) else { return [] }
+        counters.framesRepeated += 1
+        return [.append(bytes)]
     }
 
     // MARK: - Local readers

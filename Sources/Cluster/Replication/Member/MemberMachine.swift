@@ -203,6 +203,40 @@ package struct MemberMachine: Sendable {
         return [.fetch(gap)]
     }
 
+    // MARK: - Divergence
+
+    /// Whether this joining member cannot read a frame of the members, which had not heard yet that it joins. A frame before
+    /// the snapshot matters less: it belongs to the window of recent events, and the member continues without that.
+    private func isUnreadable(_ entry: LogEntry) -> Bool {
+        guard phase == .following, let frame = entry.frame, frame.kind == .records else { return false }
+        return !formats.contains(frame.format) && entry.wrongSum == nil
+    }
+
+    /// The proof that the engine delivers another frame than was applied at the same position; nil: it delivers the same one.
+    private func contradiction(by frame: StoredFrame) -> LogDivergence? {
+        guard phase == .following, let ledger else { return nil }
+        let entry = LogEntry(frame)
+        guard frame.position > 0, let own = history.digests[frame.position]?.value,
+            var other = history.digests[frame.position - 1]
+        else {
+            // A frame that was never read is in a part of the log that was read.
+            guard writer.isInFlight(entry.frame) else { return nil }
+            return LogDivergence(position: frame.position, own: ledger.digest.value, other: entry.sum, member: nil)
+        }
+        other.add(entry.sum, at: frame.position)
+        if other.value == own { return nil }
+        return LogDivergence(position: frame.position, own: own, other: other.value, member: nil)
+    }
+
+    /// Two logs exist, and readers may have events of either: another epoch begins, so that no stream resumes. The log is
+    /// inspected first, because its end is not known any more.
+    mutating func diverged(_ divergence: LogDivergence) -> [MemberAction] {
+        counters.divergences += 1
+        inspections.diverged()
+        phase = .inspecting
+        return [.reportDivergence(divergence), inspectLog()]
+    }
+
     // MARK: - Effects
 
     private mutating func perform(_ effects: [LedgerEffect], of entry: LogEntry, _ now: Moment) -> [MemberAction] {
@@ -257,6 +291,39 @@ package struct MemberMachine: Sendable {
         }
         counters.frameEvents.record(Double(changes.count))
         return [.apply(changes, at: entry.position)] + actions
+    }
+
+    private mutating func memberRemoved(_ gone: UInt64, by remover: UInt64?, _ now: Moment) -> [MemberAction] {
+        // A member that leaves by itself writes its removal.
+        if gone == remover { counters.membersLeft += 1 } else { counters.membersSilent += 1 }
+        if gone != remover, gone != member, let silence = monitor.silence(of: gone, at: now) {
+            counters.failoverSeconds.record(silence / .seconds(1))
+        }
+        lastRemoval = now
+        monitor.forget(gone)
+        writer.removed(gone)
+        if let ledger { carried.memberRemoved(in: ledger, at: now) }
+        guard gone == member else { return [] }
+        let actions = handedOver.releaseAll() + resetMembership() + [.keepUsedCredits]
+        if isLeaving { return actions + [.left] }
+        join()
+        return actions
+    }
+
+    private mutating func interestAdded(_ id: String, by other: UInt64) -> [MemberAction] {
+        let isCarried = carried.interestAdded(id)
+        if other == member { readers.interestAdded(id) }
+        guard ledger?.subscriptions[id]?.isActive == false else { return [] }
+        return (readers.contains(id) ? [.reopened(id)] : []) + (isCarried ? [.reactivate(id)] : [])
+    }
+
+    /// Notes that a prepared stream has got sources by a frame, and forgets a removed one. `ledger`: the state after the frame.
+    mutating func noteAddition(_ effect: LedgerEffect, in ledger: ClusterLedger?, at position: UInt64) {
+        switch effect {
+        case .sourcesAdded(let id): additions[id] = position
+        case .streamLost(let id, _): if ledger?.specified[id] == nil { additions[id] = nil }
+        default: break
+        }
     }
 
     // MARK: - Writing
