@@ -1,6 +1,7 @@
 """The rules of the product that `mutants` leaves out, one at a time."""
 
 MEMBER = "Sources/Cluster/Replication/Member/MemberMachine"
+LOADING = "Sources/Cluster/Replication/Member/StateLoading.swift"
 LOG = "Sources/Cluster/Replication/Log/"
 LEDGER = "Sources/Cluster/Replication/Membership/ClusterLedger"
 MEMBERS = "Sources/Cluster/Replication/Membership/"
@@ -160,7 +161,7 @@ MUTANTS = [
     (
         "windows", "a joining member does not use windows that it could not read completely",
         (
-            MEMBER + "+Loading.swift", "load(snapshot, withWindows: isComplete,",
+            LOADING, "load(snapshot, withWindows: isComplete,",
             'load(snapshot, withWindows: isComplete || isMutant("windows"),',
         ),
     ),
@@ -185,7 +186,7 @@ MUTANTS = [
     (
         "membership", "a member that enters again removes its former membership",
         (
-            MEMBER + "+Loading.swift", "if !isLeaving { writer.control += own",
+            LOADING, "if !isLeaving { writer.control += own",
             'if !isLeaving, !isMutant("membership") { writer.control += own',
         ),
     ),
@@ -213,7 +214,7 @@ MUTANTS = [
             'phase == .offline || inspections.isPending && !isMutant("inspections") ? []',
         ),
         (
-            MEMBER + "+Loading.swift", "!former.isNewer(than: snapshot.ledger)\n",
+            LOADING, "!former.isNewer(than: snapshot.ledger)\n",
             '!former.isNewer(than: snapshot.ledger) || isMutant("inspections")\n',
         ),
     ),
@@ -268,7 +269,7 @@ MUTANTS = [
     ),
     (
         "replay", "a joining member compares the digest of its state with that of the frames",
-        (MEMBER + "+Loading.swift", "isEnd && own != other {", 'isEnd && own != other && !isMutant("replay") {'),
+        (LOADING, "isEnd && own != other {", 'isEnd && own != other && !isMutant("replay") {'),
     ),
     # Adoption
     (
@@ -288,7 +289,7 @@ MUTANTS = [
     (
         "surrender", "a member that returns gives up the resources that others have inherited",
         (
-            MEMBER + "+Loading.swift", "return [restart] + former.release(in: snapshot.ledger) +",
+            LOADING, "return [restart] + former.release(in: snapshot.ledger) +",
             'return [restart] + (isMutant("surrender") ? [] : former.release(in: snapshot.ledger)) +',
         ),
     ),

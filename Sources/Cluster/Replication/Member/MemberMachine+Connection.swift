@@ -98,7 +98,7 @@ extension MemberMachine {
     package mutating func logInspected(_ generation: LogGeneration, at now: Moment) -> [MemberAction] {
         guard phase != .offline, let finding = inspections.inspected(generation) else { return [] }
         reader.fetchEnded()
-        if case .loading = phase, finding == .same, reader.gap == nil {
+        if loading != nil, finding == .same, reader.gap == nil {
             // Nothing is missing: the frames and the states that are awaited are late.
             reader.reaches(generation.last)
             return fetchIfBehind(at: now, always: true)
@@ -107,8 +107,7 @@ extension MemberMachine {
             return enter(from: generation.last, knowingFrom: known.epochPosition, ending: known.epoch, at: now)
         }
         guard ledger != nil, finding != .replaced else {
-            var ending: UInt64?
-            if case .loading(let loading) = phase, finding != .replaced { ending = loading.ending }
+            let ending = finding == .replaced ? nil : loading?.ending
             return enter(from: generation.last, ending: ending, beginning: isLocal, at: now)
         }
         // Frames may have arrived since the order.
@@ -174,7 +173,7 @@ extension MemberMachine {
         end.restart()
         // This member may have been removed meanwhile.
         let actions = resetMembership(isLogRead: false) + [.keepUsedCredits]
-        phase = .loading(Loading(since: now, nextRequest: now, base: min(base ?? position, position), ending: epoch))
+        phase = .loading(StateLoading(base: min(base ?? position, position), ending: epoch, at: now))
         return actions + (beginning ? beginEpoch(at: now) : requestState(at: now))
     }
 

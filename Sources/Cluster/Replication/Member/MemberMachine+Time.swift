@@ -105,12 +105,7 @@ extension MemberMachine {
     /// Orders to inspect the log if the frame in flight, or the state of the cluster, does not arrive: the log may have been deleted
     /// while the connection stayed open. While frames are missing, their fetches show that.
     private mutating func inspectIfWaiting(at now: Moment) -> [MemberAction] {
-        let since: Moment? =
-            switch phase {
-            case .loading(let loading): loading.since
-            case .following: writer.waitingSince
-            case .offline, .inspecting, .replaying: nil
-            }
+        let since = loading?.since ?? (phase == .following ? writer.waitingSince : nil)
         guard let since, reader.gap == nil, monitor.isReachable(at: now),
             inspections.isDue(after: timings.lost, of: since, at: now)
         else { return [] }

@@ -1,7 +1,43 @@
 internal import Changes
 package import Primitives
 
-/// Loading the state of the cluster: from a member that has it, or empty at the beginning of an epoch.
+/// The loading of the state of the cluster: from a member that has the state, or empty at the beginning of an epoch.
+struct StateLoading: Sendable, Equatable {
+    let since: Moment
+    /// Epochs that began before this position are unknown.
+    let base: UInt64
+    /// The epoch that ends because the engine has shown two logs; nil: this member enters the present one.
+    let ending: UInt64?
+    /// The requests for the state that were sent while the engine was reachable.
+    private var requests = 0
+    /// When the next request is due, or the next repetition of `beginning`.
+    private(set) var next: Moment
+    /// The frame that begins an epoch, if this member appended one.
+    private(set) var beginning: [UInt8]?
+    /// Whether members share no format with this one.
+    private(set) var isRefused = false
+
+    init(base: UInt64, ending: UInt64? = nil, at now: Moment) {
+        (since, next, self.base, self.ending) = (now, now, base, ending)
+    }
+
+    /// Whether no member will send its state, or none is to send it.
+    func beginsEpoch(_ hearsOthers: Bool, _ timings: ClusterTimings, at now: Moment) -> Bool {
+        if beginning != nil || ending != nil { return true }
+        return requests >= timings.requestCount && !(hearsOthers && now - since < timings.loading)
+    }
+
+    /// A request was sent. Only requests count that the engine can deliver, with their replies.
+    mutating func requested(isReachable: Bool, next: Moment) {
+        (requests, self.next) = (isReachable ? requests + 1 : requests, next)
+    }
+
+    /// Members share no format with this one.
+    mutating func refused(next: Moment) { (isRefused, requests, self.next) = (true, 0, next) }
+
+    mutating func began(with frame: [UInt8], next: Moment) { (beginning, self.next) = (frame, next) }
+}
+
 extension MemberMachine {
     enum Phase: Equatable {
         /// No connection to the engine. *Entered* at start and by `disconnected`; *leaves to* `inspecting`.
@@ -9,28 +45,12 @@ extension MemberMachine {
         /// Connected; the log may be another one. *Entered* by `connected`; *leaves to* `loading`, `following`.
         case inspecting
         /// Without state. *Entered* by `logInspected`; *leaves to* `replaying`, `following`.
-        case loading(Loading)
+        case loading(StateLoading)
         /// Rebuilds the windows of recent events. *Entered* by `stateArrived`; *leaves to* `following`, `loading`.
         case replaying
         /// Applies the log in order. *Entered* by `logInspected`, `stateArrived`, `arrived`, `fetched` and `timePassed`;
         /// *leaves to* `inspecting`, `loading`.
         case following
-    }
-
-    struct Loading: Equatable {
-        let since: Moment
-        /// The requests for the state that were sent while the engine was reachable.
-        var requests = 0
-        /// When the next request is due, or the next repetition of `beginning`.
-        var nextRequest: Moment
-        /// Epochs that began before this position are unknown.
-        let base: UInt64
-        /// The epoch that ends because the engine has shown two logs; nil: this member enters the present one.
-        var ending: UInt64?
-        /// The frame that begins an epoch, if this member appended one.
-        var beginning: [UInt8]?
-        /// Whether members share no format with this one.
-        var isRefused = false
     }
 
     /// The reading of the log from an earlier state up to a snapshot.
@@ -46,47 +66,33 @@ extension MemberMachine {
     /// but one is sent to a joining member, so that the log still has the frames after it when they are read.
     static let windowParts = 4
 
+    var loading: StateLoading? {
+        get { if case .loading(let loading) = phase { loading } else { nil } }
+        set { if let newValue { phase = .loading(newValue) } }
+    }
+
     mutating func requestState(at now: Moment) -> [MemberAction] {
-        guard case .loading(var loading) = phase else { return [] }
-        // Only requests count that the engine can deliver, with their replies.
-        if monitor.isReachable(at: now) { loading.requests += 1 }
-        loading.nextRequest = now + timings.requestInterval
-        phase = .loading(loading)
+        let (isReachable, next) = (monitor.isReachable(at: now), now + timings.requestInterval)
+        loading?.requested(isReachable: isReachable, next: next)
         return [.requestState(formats.ofState)]
     }
 
-    mutating func loadingTimePassed(_ loading: Loading, at now: Moment) -> [MemberAction] {
-        guard now >= loading.nextRequest else { return [] }
+    mutating func loadingTimePassed(_ present: StateLoading, at now: Moment) -> [MemberAction] {
+        guard now >= present.next else { return [] }
         if !isLocal, let members = monitor.formats.refusal(since: now - timings.suspect) {
-            return refused(by: members, at: now)
+            let next = now + timings.requestInterval
+            loading?.refused(next: next)
+            return present.isRefused ? [] : [.reportRefusal(own: formats, members: members)]
         }
-        if loading.isRefused {
-            // They are gone.
-            phase = .loading(Loading(since: now, nextRequest: now, base: loading.base))
-            return requestState(at: now)
-        }
-        if loading.beginning != nil || loading.ending != nil { return beginEpoch(at: now) }
-        let waits = monitor.hearsOthers(at: now) && now - loading.since < timings.loading
-        return loading.requests < timings.requestCount || waits ? requestState(at: now) : beginEpoch(at: now)
-    }
-
-    /// Members share no format with this one: it waits until there are none.
-    private mutating func refused(by members: Formats, at now: Moment) -> [MemberAction] {
-        guard case .loading(var loading) = phase else { return [] }
-        let isReported = loading.isRefused
-        loading.isRefused = true
-        loading.requests = 0
-        loading.nextRequest = now + timings.requestInterval
-        phase = .loading(loading)
-        return isReported ? [] : [.reportRefusal(own: formats, members: members)]
+        // They are gone.
+        if present.isRefused { loading = StateLoading(base: present.base, at: now) }
+        let begins = !present.isRefused && present.beginsEpoch(monitor.hearsOthers(at: now), timings, at: now)
+        return begins ? beginEpoch(at: now) : requestState(at: now)
     }
 
     mutating func beginEpoch(at now: Moment) -> [MemberAction] {
-        guard case .loading(var loading) = phase else { return [] }
-        let bytes = loading.beginning ?? epochFrame()
-        loading.beginning = bytes
-        loading.nextRequest = now + timings.resend
-        phase = .loading(loading)
+        let (bytes, next) = (loading?.beginning ?? epochFrame(), now + timings.resend)
+        loading?.began(with: bytes, next: next)
         return [.append(bytes)]
     }
 
@@ -104,7 +110,7 @@ extension MemberMachine {
 
     /// A joining member can start at the beginning of an epoch if no unknown later epoch began after it. The log may have gone
     /// back, and the delayed frame that began a former epoch may be in the log once more.
-    mutating func beginAtEpoch(_ entry: LogEntry, _ loading: Loading, _ now: Moment) -> [MemberAction] {
+    mutating func beginAtEpoch(_ entry: LogEntry, _ loading: StateLoading, _ now: Moment) -> [MemberAction] {
         guard !loading.isRefused, entry.wrongSum == nil, let frame = entry.frame, frame.kind == .epoch,
             frame.previous >= loading.base, frame.previous < entry.position, frame.epoch != loading.ending,
             !history.epochs.contains(frame.epoch)
@@ -129,11 +135,11 @@ extension MemberMachine {
     }
 
     /// Whether this member uses the state of another one.
-    package var awaitsState: Bool { if case .loading = phase { true } else { false } }
+    package var awaitsState: Bool { loading != nil }
 
     /// A member sent its state. It is used if it belongs to this log and the log still has the frames after it.
     package mutating func stateArrived(_ snapshot: ClusterSnapshot, at now: Moment) -> [MemberAction] {
-        guard case .loading(let loading) = phase, snapshot.ledger.epoch != loading.ending,
+        guard let loading, snapshot.ledger.epoch != loading.ending,
             snapshot.created == inspections.created,
             snapshot.ledger.position <= reader.known, snapshot.ledger.position + 1 >= inspections.first,
             !former.isNewer(than: snapshot.ledger)
