@@ -73,7 +73,7 @@ struct MetricsReport: Sendable {
             isUp[upstream] = isUp[upstream, default: false] || status.isConnected
         }
         // The client of a refused session is gone.
-        for name in pool.upstreams.map(\.name) where isUp[name] == nil && pool.refusedClient(of: name) != nil {
+        for name in pool.settings.upstreams.map(\.name) where isUp[name] == nil && pool.refusedClient(of: name) != nil {
             isUp[name] = false
         }
         let sorted = counts.sorted { $0.key.lexicographicallyPrecedes($1.key) }
