@@ -5,7 +5,7 @@ struct MCPRequest: Sendable {
     /// The id, a string or a number, which the response repeats; nil for a notification.
     let id: JSONValue?
     let method: String
-    /// The parameters; empty if there are none.
+    /// The parameters that methods have; empty if there are none.
     let params: JSONObject
 
     /// Reads a message; nil for a response, which no request of this server asks for. Throws a 400 problem.
@@ -20,7 +20,10 @@ struct MCPRequest: Sendable {
             if object["result"] == nil, object["error"] == nil { throw Self.malformed }
             return nil
         }
-        (id, self.method, params) = (object["id"], method, object["params"]?.object ?? JSONObject())
+        // Others, such as `_meta`, would take a multiple of the memory of the body as long as the request waits.
+        let known = ["name", "arguments", "uri", "protocolVersion"]
+        let params = (object["params"]?.object ?? JSONObject()).filter { known.contains($0.name) }
+        (id, self.method, self.params) = (object["id"], method, JSONObject(params))
     }
 
     private static let malformed = Problem(.malformed, detail: "The body is not a message of JSON-RPC 2.0.")

@@ -14,8 +14,7 @@ struct MCPResource: Sendable {
 
     /// `POST /mcp`: a request, a notification or a response of the client.
     func post(_ call: Call) async throws -> Response {
-        let object = try RequestBody.object(of: call)
-        let request = try MCPRequest(object)
+        let request = try MCPRequest(RequestBody.object(of: call))
         if request?.method != "initialize" { try checkVersion(call) }
         if let id = call.header(Self.sessionHeader), !MCPSessions.isID(id) { throw Self.unknownSession }
         guard let request, let id = request.id else { return Response(status: 202) }

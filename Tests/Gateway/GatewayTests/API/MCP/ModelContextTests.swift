@@ -195,6 +195,14 @@ import Testing
         if status == 200 { #expect(outcome.text == #"{"jsonrpc":"2.0","id":"a","result":{}}"# + "\n") }
     }
 
+    /// A request that waits retains them.
+    @Test func parametersThatNoMethodHasAreReleased() throws {
+        let params = #"{"_meta":{"a":[[],[]]},"x":1,"name":"read"}"#
+        let text = #"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":\#(params)}"#
+        let object = try #require(try JSONValue(parsing: Array(text.utf8)).object)
+        #expect(try MCPRequest(object)?.params.map(\.name) == ["name"])
+    }
+
     @Test func anUnknownMethodIsAnErrorAndAnUnknownVersionIsRefused() async throws {
         let fixture = try await Self.fixture()
         let outcome = fixture.perform("POST", "/mcp", as: AccessFixture.admin, Self.message("prompts/list"))
