@@ -587,6 +587,23 @@ CHECKS = [
         await until(() => handle.rows.size === 1);
         await isLost(61, () => false);
     """),
+    # The tab that reads the stream for the others has a dialog open: it tells nothing until its user has closed that.
+    trial("a_tab_whose_hub_is_blocked_is_stale", """
+        const { setTimeout: after, setInterval: every } = window;
+        let isBlocked = false;
+        window.setInterval = (run) => every(() => { if (!isBlocked) run(); }, 20);
+        window.setTimeout = (run, time, ...rest) => after(run, time === 90_000 ? 300 : time, ...rest);
+        start();
+        await until(() => handle.state.state === "open");
+        fake.update(1, { n: "1" });
+        await until(() => handle.rows.size);
+        await new Promise((resolve) => after(resolve, 1000));
+        if (states.some(({ state }) => state === "stale")) return "stale without a reason";
+        isBlocked = true;
+        await until(() => handle.state.state === "stale");
+        isBlocked = false;
+        await until(() => handle.state.state === "open");
+    """),
     trial("a_stream_that_dies_after_a_sleep_of_the_machine_or_a_change_of_the_clock_is_lost", """
         const opened = () => fake.requests.filter(({ path }) => path.endsWith("/events")).length, now = Date.now;
         let passed = 0;

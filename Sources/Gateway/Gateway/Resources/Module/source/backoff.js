@@ -22,9 +22,8 @@ export class Backoff {
   /** The milliseconds until the next attempt; `status` and `after` (seconds) are those of the failure. */
   delay({ status = 0, after = 0 } = {}) {
     this.attempts += 1;
-    const { random, attempts, isHealthy } = this;
+    const { random } = this, least = status === 503 && !this.isHealthy ? unavailable * (1 + random() / 2) : 0;
     this.isHealthy = false;
-    const least = status === 503 && !isHealthy ? unavailable * (1 + random() / 2) : 0;
-    return Math.max(Math.min(longest, 500 * 2 ** (attempts - 1)) * (0.5 + random() / 2), least, after * 1000 * (1 + random() / 4), this.retry);
+    return Math.max(Math.min(longest, 250 * 2 ** this.attempts) * (0.5 + random() / 2), least, after * 1000 * (1 + random() / 4), this.retry);
   }
 }

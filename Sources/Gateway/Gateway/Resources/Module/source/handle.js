@@ -73,8 +73,9 @@ export class Handle {
   }
 
   become(state) {
-    if (JSON.stringify(state) === JSON.stringify(this.state) && this.wasTold) return;
-    this.wasTold = true;
+    const text = JSON.stringify(state);
+    if (text === this.toldState) return;
+    this.toldState = text;
     this.state = state;
     this.#call("state", state);
   }

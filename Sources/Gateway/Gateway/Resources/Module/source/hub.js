@@ -358,7 +358,8 @@ class Hub {
         // The heartbeats may be rarer than that.
         if (this.#isOpen) this.#expect(2 * this.#silence);
         reading.abort();
-      } else if (quiet > this.#silence / 2 && !this.#conn.isSilent) this.#become({ ...this.#conn, isSilent: true });
+      // Again and again: tabs that are told nothing have a hub that is blocked, as by a dialog of its page.
+      } else if (this.#isOpen) this.#become({ ...this.#conn, isSilent: quiet > this.#silence / 2 });
     }, 1000);
     let healthy = 0;
     try {
@@ -662,7 +663,7 @@ class Hub {
     const code = problem.code <= 0 ? 0 : problem.code;
     const codes = await this.#codes;
     // The codes of the list are texts.
-    const known = [...codes[kind] ?? [], ...codes.closing ?? []].find((candidate) => candidate.code == code);
+    const known = [codes[kind], codes.closing].flat().find((candidate) => candidate?.code == code);
     if (!known || entry.info.problem !== problem) return;
     entry.info = { ...entry.info, problem: { ...known, ...problem } };
     this.#dirty.add(entry);

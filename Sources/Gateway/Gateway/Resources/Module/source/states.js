@@ -13,10 +13,9 @@ const sentences = {
 
 /** The state of a subscription, or without one of the connection `conn`; `since`: when the wait began. */
 export function derived(conn, sub, since, url) {
-  const refusal = sub?.info.problem ?? (conn.state === "refused" ? conn.problem : null);
+  const refusal = sub?.info.problem ?? (conn.state === "refused" && conn.problem);
   if (refusal) return { state: "refused", reason: refusal.detail ?? refusal.meaning ?? refusal.title, problem: refusal };
-  if (!sub && conn.state === "idle") return { state: "idle" };
-  if (conn.state === "reconnecting") return conn;
+  if (conn.state === "reconnecting" || (!sub && conn.state === "idle")) return conn;
   const stale = (reason) => ({ state: "stale", reason, since: sub?.updatedAt ?? null });
   if (conn.state === "open") {
     if (conn.isSilent) return stale("The gateway is silent.");
