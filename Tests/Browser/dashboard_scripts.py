@@ -478,6 +478,34 @@ CHECKS = [
         fake.update(1, { last_price: "7.3" });
         await until(() => pause.textContent === "Resume (2 held)");
     """),
+    # It had the values from before the page showed another tab, or none.
+    trial("a_tab_of_a_paused_page_has_the_values_of_its_selection", READING + """
+        const pause = document.getElementById("pause"), form = document.getElementById("subscribe-form");
+        const cells = () => [...document.querySelectorAll(".panel:not([hidden]) td[data-field=n] .value")].map(({ textContent }) => textContent).join();
+        const open = (items) => {
+            form.elements.items.value = items;
+            form.elements.fields.value = "n";
+            form.requestSubmit();
+        };
+        await until(() => badge.dataset.word === "connected");
+        open("a");
+        await until(() => fake.serial === 2);
+        fake.update(2, { n: "before" });
+        await until(() => cells() === "before");
+        document.getElementById("tab-quotes").click();
+        pause.click();
+        fake.update(2, { n: "since" });
+        await until(() => pause.textContent === "Resume (1 held)");
+        document.getElementById("tab-own-1").click();
+        await until(() => cells() === "since" && pause.textContent === "Resume (0 held)");
+        fake.update(2, { n: "later" });
+        await until(() => pause.textContent === "Resume (1 held)");
+        if (cells() !== "since") return cells();
+        open("b");
+        await until(() => fake.serial === 3);
+        fake.update(3, { n: "first" });
+        await until(() => cells() === "first");
+    """),
     # As over a connection that is lost without a sign: the dashboard was connected, and told afterwards that a new stream began.
     trial("a_stream_without_a_byte_is_stale", READING + """
         await until(() => badge.dataset.word === "connected");

@@ -41,8 +41,10 @@ class Dashboard {
   #badge = new StatusBadge(byId("status"), byId("announcement"), byId("reconnect"));
   #form = new SubscribeForm((spec) => this.#open(spec));
   #isPaused = false;
-  /** The updates of each feed when the page was paused. */
+  /** The updates of each feed when the page was paused, or when the feed was drawn last. */
   #heldFrom = new Map();
+  /** Whether the selected tab was not drawn yet: a paused page holds the values that a tab has when the user selects it. */
+  #isNew = true;
   #isStarted = false;
   /** The next attempt to start. */
   #starting = 0;
@@ -134,6 +136,7 @@ class Dashboard {
   #remove(feed) {
     this.#panels.get(feed.key).element.remove();
     this.#panels.delete(feed.key);
+    this.#heldFrom.delete(feed);
     this.#tabs.remove(feed.key);
     this.stream.leave(feed);
     this.#log.add("page", `${feed.title}: removed from the stream.`);
@@ -172,6 +175,7 @@ class Dashboard {
 
   #selected(key, isByUser) {
     const panel = this.#panels.get(key);
+    this.#isNew = true;
     if (isByUser && this.#url() !== location.pathname + location.search + location.hash) history.pushState(null, "", this.#url());
     this.#sessions.show(key === "gateway");
     this.#catalog.show(key === "feeds");
@@ -219,7 +223,11 @@ class Dashboard {
   // MARK: - Drawing
 
   #draw() {
-    if (!this.#isPaused) this.#panel?.draw();
+    const panel = this.#panel;
+    if (!panel || (this.#isPaused && !this.#isNew)) return;
+    panel.draw();
+    this.#heldFrom.set(panel.feed, panel.feed.updates);
+    this.#isNew = !panel.feed.rows.size;
   }
 
   #drawState() {
