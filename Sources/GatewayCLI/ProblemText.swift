@@ -4,6 +4,11 @@ internal import JSONText
 enum ProblemText {
     static func isProblem(_ body: String) -> Bool { (try? JSONValue(parsing: body))?["title"]?.string != nil }
 
+    /// The sentence for a response that is not from a gateway.
+    static func foreign(at address: String, status: some BinaryInteger, _ body: String) -> String {
+        "No gateway responds at \(address), but something else with \(sentence(status: status, body))"
+    }
+
     /// The title and detail of a problem, with its status, and where the commands take credentials from; the beginning of
     /// the body if it is no problem.
     static func sentence(status: some BinaryInteger, _ body: String) -> String {

@@ -180,6 +180,21 @@ internal import Testing
         #expect(gone.output.contains("the connection was refused"), "\(gone.output)")
     }
 
+    /// A web server, or a proxy with a page of its own.
+    @Test(arguments: ["", "Content-Type: text/html; charset=utf-8\r\n"])
+    func pageOfAnotherServerIsNoValue(header: String) async throws {
+        let page = "HTTP/1.1 200 OK\r\n\(header)Content-Length: 6\r\nConnection: close\r\n\r\n<html>"
+        let binary = try GatewayProcess.binary("lightstreamer-gateway")
+        try await BadServer.run(.response(page)) { port in
+            let address = "http://127.0.0.1:\(port)"
+            for command in [["get", address], ["watch", "--once", "--gateway", address]] {
+                let (status, output) = try await run(binary, command + ["item1", "last_price"])
+                #expect(status == 1)
+                #expect(output.contains("No gateway responds at \(address)"), "\(output)")
+            }
+        }
+    }
+
     @Test func watchFindsOutWhatServesAnAddress() async throws {
         let process = try GatewayProcess(["demo", "--port", "0", "--demo-port", "0"])
         let addresses = try await process.demoAddresses()

@@ -6,10 +6,25 @@ internal import NIOSSL
 
 /// One `GET` over HTTP/1.1, on a connection of its own. Redirects are not followed, and no proxy is used.
 package struct HTTPFetch: Sendable {
+    /// The head of a response.
+    package struct Head: Sendable {
+        package let status: Int
+        /// The media type in lower case, without parameters; nil: none.
+        package let mediaType: String?
+
+        init(_ head: HTTPResponseHead) {
+            status = Int(head.status.code)
+            let name = head.headers.first(name: "Content-Type")?.prefix { $0 != ";" && !$0.isWhitespace }
+            mediaType = name.map { $0.lowercased() }
+        }
+    }
+
     /// A whole response.
     package struct Response: Sendable {
-        package let status: Int
+        package let head: Head
         package let body: [UInt8]
+
+        package var status: Int { head.status }
     }
 
     /// The next part of a body; nil at its end. `silence`: the longest time to wait for it; nil: that of the request.
@@ -62,19 +77,19 @@ package struct HTTPFetch: Sendable {
 
     /// Reads the whole response; throws if the body has more than `limit` bytes.
     package func response(upTo limit: Int) async throws -> Response {
-        try await read { status, next in
+        try await read { head, next in
             var body: [UInt8] = []
             while let part = try await next(nil) {
                 guard part.count <= limit - body.count else { throw HTTPFetchError.tooLong(limit: limit) }
                 body += part
             }
-            return Response(status: status, body: body)
+            return Response(head: head, body: body)
         }
     }
 
     /// Sends the request and has the response read as it arrives; closes the connection when `reader` returns.
     package func read<Result: Sendable>(
-        _ reader: (_ status: Int, _ next: Next) async throws -> Result
+        _ reader: (_ head: Head, _ next: Next) async throws -> Result
     ) async throws -> Result {
         let connection = try await connect()
         let channel = connection.channel
@@ -95,7 +110,7 @@ package struct HTTPFetch: Sendable {
                 return try await parts.next()
             }
             guard case .head(let response) = try await next(nil) else { throw HTTPFetchError.closedEarly }
-            return try await reader(Int(response.status.code)) { limit in
+            return try await reader(Head(response)) { limit in
                 switch try await next(limit) {
                 case .body(let part): Array(part.readableBytesView)
                 case .end: nil

@@ -24,6 +24,16 @@ struct GetCommand: AsyncParsableCommand {
     /// The forms of the output.
     enum Format: String, CaseIterable, ExpressibleByArgument {
         case text, csv, json, ndjson
+
+        /// The media type of the gateway's response.
+        var mediaType: String {
+            switch self {
+            case .text: "text/plain"
+            case .csv: "text/csv"
+            case .json: "application/json"
+            case .ndjson: "application/x-ndjson"
+            }
+        }
     }
 
     @Argument(help: "[ADDRESS] ITEM… FIELD,…")
@@ -71,13 +81,6 @@ struct GetCommand: AsyncParsableCommand {
         try StandardOutput.check()
     }
 
-    /// The sentence for a response that is not from a gateway.
-    private static func sentence(_ address: String, _ status: Int, _ body: String) -> String {
-        "No gateway responds at \(address), but something else with "
-            + ProblemText.sentence(status: status, body)
-            + "\nCorrect the address; watch also reads from a Lightstreamer server."
-    }
-
     private func read(_ address: String, _ arguments: ReadingArguments) async throws -> [UInt8] {
         var query = [
             ("items", arguments.items), ("fields", arguments.fields), ("format", format.rawValue),
@@ -93,10 +96,12 @@ struct GetCommand: AsyncParsableCommand {
                 timeout: .seconds(wait + 10)
             )
             let response = try await request.response(upTo: 1 << 27)
-            if response.status == 200 || response.status == 204 { return response.body }
+            if response.status == 204 { return [] }
+            if response.status == 200, response.head.mediaType == format.mediaType { return response.body }
             let text = String(decoding: response.body, as: UTF8.self)
             guard ProblemText.isProblem(text) else {
-                throw WatchFailure(Self.sentence(address, response.status, text))
+                let sentence = ProblemText.foreign(at: address, status: response.status, text)
+                throw WatchFailure("\(sentence)\nCorrect the address; watch also reads from a Lightstreamer server.")
             }
             throw WatchFailure(ProblemText.sentence(status: response.status, text))
         } catch let error where !(error is WatchFailure) {

@@ -27,10 +27,12 @@ struct GatewayWatch {
         var reading = Reading(silence: StreamSilence(isOnly: command.once))
         while true {
             do {
-                let isDone = try await request(after: reading.lastEventId).read { status, next in
+                let isDone = try await request(after: reading.lastEventId).read { head, next in
                     isKnown = false
-                    if status == 200 { return try await show(next, &reading) }
-                    try await refused(status, next)
+                    if head.status == 200, head.mediaType == "application/x-ndjson" {
+                        return try await show(next, &reading)
+                    }
+                    try await refused(head.status, next)
                     return false
                 }
                 if isDone { return }
@@ -60,12 +62,16 @@ struct GatewayWatch {
     static func isTemporary(_ status: Int) -> Bool { [408, 425, 429].contains(status) || status >= 500 }
 
     /// Throws for a refusal that another attempt would not change, and with `once` for any refusal; otherwise shows it.
+    /// A page in place of the stream may be that of a proxy, for a time.
     private func refused(_ status: Int, _ next: HTTPFetch.Next) async throws {
         var body: [UInt8] = []
         while body.count < Self.longestProblem, let part = try await next(nil) { body += part }
-        let problem = ProblemText.sentence(status: status, String(decoding: body, as: UTF8.self))
-        let sentence = "\(address) refused the stream: \(problem)"
-        if command.once || !Self.isTemporary(status) { throw WatchFailure(sentence) }
+        let text = String(decoding: body, as: UTF8.self)
+        let sentence =
+            status == 200
+            ? ProblemText.foreign(at: address, status: status, text)
+            : "\(address) refused the stream: \(ProblemText.sentence(status: status, text))"
+        if command.once || !(status == 200 || Self.isTemporary(status)) { throw WatchFailure(sentence) }
         _ = output.show(.status("\(sentence) Trying again."))
     }
 

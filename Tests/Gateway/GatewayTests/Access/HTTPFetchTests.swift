@@ -25,8 +25,8 @@ import Testing
     @Test func aReaderLimitsTheSilenceBeforeEachPart() async throws {
         let server = try StallingServer()
         let fetch = try HTTPFetch("http://127.0.0.1:\(server.port)/", timeout: nil, silence: .seconds(3600))
-        try await fetch.read { status, next in
-            #expect(status == 200)
+        try await fetch.read { head, next in
+            #expect(head.status == 200)
             let part = try await next(nil)
             #expect(part == Array("{".utf8))
             await #expect(throws: HTTPFetchError.timeout) { try await next(.milliseconds(50)) }
