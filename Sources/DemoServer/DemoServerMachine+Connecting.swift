@@ -13,7 +13,7 @@ extension DemoServerMachine {
         } catch {
             return refuse(id, error.notification)
         }
-        let handle = sessions.create(request, version: link.version, context.configuration)
+        let handle = sessions.create(request, version: link.version)
         for (addition, plan) in additions { subscribe(addition, plan, of: handle) }
         for operation in request.operations { execute(operation, in: handle) }
         _ = sessions[handle]?.bind(to: id, request.connection, isCreation: true, &context)
@@ -30,18 +30,12 @@ extension DemoServerMachine {
         let named = request.sessionID.map { sessions.handle(of: $0) } ?? link.lastSession
         guard let handle = named, sessions[handle] != nil else {
             let end = named.flatMap { sessions.end(of: $0) }
-            refuse(
-                id,
-                end.map { .end(code: $0.code, message: $0.message) }
-                    ?? .conErr(code: 20, message: "Session not found")
-            )
-            return
+            let unknown = ServerNotification.conErr(code: 20, message: "Session not found")
+            return refuse(id, end.map { .end(code: $0.code, message: $0.message) } ?? unknown)
         }
-        let isBound =
-            !effects.contains(.refuseRecovery)
-            && (sessions[handle]?.bind(to: id, request.connection, recoveryFrom: request.recoveryFrom, &context)
-                ?? false)
-        if !isBound { return refuse(id, .conErr(code: 4, message: "Recovery not possible")) }
+        guard !effects.contains(.refuseRecovery),
+            sessions[handle]?.bind(to: id, request.connection, recoveryFrom: request.recoveryFrom, &context) == true
+        else { return refuse(id, .conErr(code: 4, message: "Recovery not possible")) }
         for effect in faults { sessions[handle]?.apply(effect, &context) }
     }
 
@@ -65,7 +59,7 @@ extension DemoServerMachine {
     private func refusal(of request: CreateSessionRequest) -> ControlRefusal? {
         let refusal = metadata.refusal(adapterSet: request.adapterSet, user: request.user, password: request.password)
         if let refusal { return refusal }
-        guard sessions.count < context.configuration.limits.sessions else {
+        guard sessions.open.count < context.configuration.limits.sessions else {
             return ControlRefusal(code: 8, message: "Session count limit reached")
         }
         return nil
@@ -101,9 +95,7 @@ extension DemoServerMachine {
         if others.contains(where: { $0.subscriptionID == request.subscriptionID }) {
             throw ControlRefusal(code: 65, message: "Subscription ID in use")
         }
-        guard others.count < context.configuration.limits.subscriptions else {
-            throw ControlRefusal(code: 30, message: "Too many subscriptions")
-        }
+        if others.count >= context.configuration.limits.subscriptions { throw .tooManySubscriptions }
     }
 
     /// Applies the effects of faults to a create or bind, and those of faults of streaming connections. Returns the effects

@@ -89,12 +89,11 @@ extension DemoServerMachine {
                 return known.isRepeated(by: request)
                     ? nil : ControlRefusal(code: 65, message: "Subscription ID in use with other parameters")
             }
-            return subscriptions.count < context.configuration.limits.subscriptions
-                ? nil : ControlRefusal(code: 30, message: "Too many subscriptions")
+            return subscriptions.count < context.configuration.limits.subscriptions ? nil : .tooManySubscriptions
         case .delete(let request):
-            return subscriptions[request.subscriptionID] == nil ? unknownSubscription : nil
+            return subscriptions[request.subscriptionID] == nil ? .unknownSubscription : nil
         case .reconf(let request):
-            guard let known = subscriptions[request.subscriptionID] else { return unknownSubscription }
+            guard let known = subscriptions[request.subscriptionID] else { return .unknownSubscription }
             return known.request.maxFrequency == .unfiltered
                 ? ControlRefusal(code: 13, message: "Reconfiguration not allowed") : nil
         case .constrain, .forceRebind, .destroy:
@@ -102,10 +101,6 @@ extension DemoServerMachine {
         case .mpnRegister, .mpnResetBadge:
             return context.configuration.mobilePush.refusal(of: operation, device: sessions[handle]?.device)
         }
-    }
-
-    private var unknownSubscription: ControlRefusal {
-        ControlRefusal(code: 19, message: "Specified subscription not found")
     }
 
     /// Performs a granted operation; an `add` without plan is performed already.
@@ -140,9 +135,7 @@ extension DemoServerMachine {
     ) throws(ControlRefusal) -> SubscriptionPlan {
         let plan = try metadata.plan(request, in: feeds)
         let items = others.reduce(channels.count + plan.items.count) { $0 + $1.items.count }
-        guard items <= context.configuration.limits.items else {
-            throw ControlRefusal(code: 30, message: "Too many subscriptions")
-        }
+        if items > context.configuration.limits.items { throw .tooManySubscriptions }
         if request.maxFrequency == .unfiltered, request.mode != .raw,
             context.configuration.limits.frequency != nil || plan.items.contains(where: { $0.item.maxFrequency != nil })
         {
@@ -233,6 +226,9 @@ extension DemoServerMachine {
 struct ControlRefusal: Error, Sendable, Hashable {
     let code: Int
     let message: String
+
+    static let tooManySubscriptions = ControlRefusal(code: 30, message: "Too many subscriptions")
+    static let unknownSubscription = ControlRefusal(code: 19, message: "Specified subscription not found")
 
     var conErr: ServerNotification { .conErr(code: code, message: message) }
 

@@ -105,7 +105,7 @@ extension DemoServerMachine {
     /// Stops the server: closes every session and every connection.
     package mutating func shutDown(at now: Duration) -> [ServerAction] {
         context.now = now
-        for handle in sessions.openHandles {
+        for handle in sessions.open.keys.sorted() {
             sessions[handle]?.end(SessionEnd(code: 32, message: "Server closing"), isRemembered: false, &context)
         }
         for id in context.links.links.keys.sorted() {

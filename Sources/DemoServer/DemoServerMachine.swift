@@ -18,7 +18,7 @@ package struct DemoServerMachine: ~Copyable {
         context = ServerContext(configuration)
         feeds = FeedDirectory(configuration, clockStart: clockStart)
         metadata = MetadataAdapter(configuration)
-        sessions = SessionTable(seed: identitySeed ?? configuration.seed)
+        sessions = SessionTable(configuration, seed: identitySeed ?? configuration.seed)
         scheduleFeeds()
     }
 
@@ -27,9 +27,9 @@ package struct DemoServerMachine: ~Copyable {
 
     package var census: ServerCensus {
         var census = ServerCensus()
-        census.sessions = sessions.count
+        census.sessions = sessions.open.count
         census.connections = context.links.links.count
-        for session in sessions.open {
+        for session in sessions.open.values {
             census.subscriptions += session.subscriptions.count
             guard session.stream != nil else { continue }
             census.boundSessions += 1
@@ -169,7 +169,7 @@ package struct DemoServerMachine: ~Copyable {
                 context.faults.install(fault)
                 continue
             }
-            for handle in sessions.openHandles {
+            for handle in sessions.open.keys.sorted() {
                 if case .end(let code, let message) = fault.effect {
                     sessions[handle]?.end(SessionEnd(code: code, message: message), &context)
                 } else {

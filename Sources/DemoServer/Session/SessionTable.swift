@@ -3,29 +3,25 @@ internal import TLCP
 
 /// The sessions by their numbers and IDs, with the ends of those that were closed within `ServerTimings.tombstoneLife`.
 struct SessionTable: Sendable {
-    private var sessions: [SessionHandle: DemoSession] = [:]
+    private(set) var open: [SessionHandle: DemoSession] = [:]
     /// The IDs of open sessions and tombstones.
     private var handles: [SessionID: SessionHandle] = [:]
     private var tombstones: [SessionHandle: (id: SessionID, end: SessionEnd)] = [:]
     private var generator: SplitMix64
     private var lastHandle: SessionHandle = 0
+    private let configuration: DemoServerConfiguration
 
     /// No sessions; IDs follow from the seed.
-    init(seed: UInt64) { generator = SplitMix64(seed: seed, part: "sessions") }
+    init(_ configuration: DemoServerConfiguration, seed: UInt64) {
+        self.configuration = configuration
+        generator = SplitMix64(seed: seed, part: "sessions")
+    }
 
     /// An open session; nil once the session has ended. Changes of an absent session are ignored.
     subscript(handle: SessionHandle) -> DemoSession? {
-        get { sessions[handle] }
-        _modify { yield &sessions[handle] }
+        get { open[handle] }
+        _modify { yield &open[handle] }
     }
-
-    var count: Int { sessions.count }
-
-    /// The open sessions, in no order.
-    var open: some Collection<DemoSession> { sessions.values }
-
-    /// The numbers of the open sessions, oldest first.
-    var openHandles: [SessionHandle] { sessions.keys.sorted() }
 
     /// The number of a session that is open or has a tombstone.
     func handle(of id: SessionID) -> SessionHandle? { handles[id] }
@@ -34,22 +30,18 @@ struct SessionTable: Sendable {
     func end(of handle: SessionHandle) -> SessionEnd? { tombstones[handle]?.end }
 
     /// Creates a session that is not bound yet.
-    mutating func create(
-        _ request: CreateSessionRequest,
-        version: ProtocolVersion,
-        _ configuration: DemoServerConfiguration
-    ) -> SessionHandle {
+    mutating func create(_ request: CreateSessionRequest, version: ProtocolVersion) -> SessionHandle {
         lastHandle += 1
         let hex = String(generator.next(), radix: 16) + String(generator.next(), radix: 16)
         let id = SessionID("S\(hex)T\(String(lastHandle))")
-        sessions[lastHandle] = DemoSession(lastHandle, id, request, version: version, configuration)
+        open[lastHandle] = DemoSession(lastHandle, id, request, version: version, configuration)
         handles[id] = lastHandle
         return lastHandle
     }
 
     /// Removes and returns a session. With an end it leaves a tombstone, until `forget(_:)`.
     mutating func close(_ handle: SessionHandle, _ end: SessionEnd?) -> DemoSession? {
-        guard let session = sessions.removeValue(forKey: handle) else { return nil }
+        guard let session = open.removeValue(forKey: handle) else { return nil }
         if let end { tombstones[handle] = (session.id, end) } else { handles[session.id] = nil }
         return session
     }
