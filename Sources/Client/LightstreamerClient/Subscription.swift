@@ -117,12 +117,8 @@ extension Subscription {
 
 /// Activation, deactivation and the present values.
 extension Subscription {
-    /// Makes the subscription active and returns its properties. Throws `lifecycle` if it is active, or items or fields are
-    /// not set.
-    ///
-    /// - Parameters:
-    ///   - table: The values in a session that is adopted; nil: none yet.
-    ///   - observer: A further receiver of events, held strongly; nil: none.
+    /// Makes the subscription active and returns its properties, with the values that it has in a session that is adopted, and
+    /// a further observer, held strongly. Throws `lifecycle` if it is active, or items or fields are not set.
     func activate(
         _ token: SubscriptionToken,
         on core: ClientCore,

@@ -2,9 +2,7 @@ internal import SessionCore
 
 /// The rules of the class reference for values.
 extension SubscriptionProperties {
-    /// Throws the first invalid value, in the order of the class reference.
-    ///
-    /// - Parameter isComplete: Whether items and fields have to be set.
+    /// Throws the first invalid value, in the order of the class reference. `isComplete`: items and fields have to be set.
     func check(isComplete: Bool) throws(ClientError) {
         let violation =
             itemsViolation(isComplete) ?? fieldsViolation(isComplete) ?? Self.notEmpty(dataAdapter, "dataAdapter")

@@ -13,11 +13,8 @@ package struct PresentStateReader: Sendable {
     private var place = 0
     private var hasRows = false
 
-    /// A reader of all items.
-    ///
-    /// - Parameters:
-    ///   - endsMergeItems: Whether the row of an item in MERGE mode is followed by an end of snapshot.
-    ///   - keepsCommands: Whether rows have the commands of the table; else each is an `ADD`.
+    /// A reader of all items. `endsMergeItems`: the row of an item in MERGE mode is followed by an end of snapshot;
+    /// `keepsCommands`: rows have the commands of the table, else each is an `ADD`.
     package init(_ table: ValueTable, endsMergeItems: Bool = false, keepsCommands: Bool = false) {
         self.table = table
         self.endsMergeItems = endsMergeItems

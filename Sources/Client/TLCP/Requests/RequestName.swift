@@ -19,11 +19,8 @@ package enum RequestName: String, Sendable, Hashable, CaseIterable {
     /// Whether the request opens a stream connection, so that a rejection is `CONERR`.
     package var opensStream: Bool { self == .createSession || self == .bindSession }
 
-    /// The HTTP path and query, such as `/lightstreamer/control.txt?LS_protocol=TLCP-2.5.0&LS_session=S1`.
-    ///
-    /// - Parameters:
-    ///   - session: the default session of the lines of the body; nil: each line has its own, or needs none.
-    ///   - version: the protocol version.
+    /// The HTTP path and query, such as `/lightstreamer/control.txt?LS_protocol=TLCP-2.5.0&LS_session=S1`. `session`: the
+    /// default session of the lines of the body; nil: each line has its own, or needs none.
     package func httpTarget(session: SessionID? = nil, version: ProtocolVersion = .current) -> String {
         var query: [UInt8] = []
         if let session {

@@ -48,9 +48,8 @@ final class LineReceiver {
 
     var isFull: Bool { unhandled >= window }
 
-    /// Receives bytes. Throws if a line is too long, or exceeds the budget.
-    ///
-    /// - Parameter endsMessage: Whether the bytes are the end of a WebSocket message, and thus of a line.
+    /// Receives bytes, with `endsMessage` the end of a WebSocket message, and thus of a line. Throws if a line is too long, or
+    /// exceeds the budget.
     func receive(_ buffer: ByteBuffer, endsMessage: Bool = false) throws(TLCPError) {
         if buffer.readableBytes > 0 {
             byteCount += max(0, buffer.readableBytes - early)
