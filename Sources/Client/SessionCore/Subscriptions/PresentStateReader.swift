@@ -115,3 +115,44 @@ extension ValueTable {
         }
     }
 }
+
+extension ValueTable {
+    /// The first events of a later reader: for each item the present state as updates marked as snapshot,
+    /// with all fields changed, and the end of the snapshot if it is over.
+    ///
+    /// MERGE: the row. DISTINCT: the last rows, oldest first. COMMAND: one `ADD` for each key, in the order in which
+    /// the keys were added, or the row as it is with `keepsCommands`. RAW: nothing. An incomplete snapshot is ended later by
+    /// the event itself.
+    package func presentState(keepsCommands: Bool = false) -> [SubscriptionEvent] {
+        var reader = PresentStateReader(self, keepsCommands: keepsCommands)
+        var events: [SubscriptionEvent] = []
+        while let event = reader.next() { events.append(event) }
+        return events
+    }
+
+    /// The events that report why keys have no second level.
+    package var secondLevelFailures: [SubscriptionEvent] {
+        secondLevelRefusals.map { .secondLevelFailed(code: $1.code, message: $1.message, key: $0.text) }
+    }
+
+    /// The last rows of the items whose `presentState` ends with another row, as updates marked as snapshot. Applied after
+    /// the present state, the updates change only the last rows.
+    package func lastRows() -> [SubscriptionEvent] {
+        guard let layout else { return [] }
+        return items.indices.compactMap { index in
+            let item = items[index]
+            guard let row = item.row, properties.mode != .merge, item.recent.isEmpty else { return nil }
+            let values = item.lastKey.map { item.rowsByKey?[$0] ?? Self.row(of: $0, "DELETE", nil, layout) } ?? row
+            return .update(
+                ItemUpdate(
+                    layout: layout,
+                    itemPos: index + 1,
+                    isSnapshot: true,
+                    values: values,
+                    changed: FieldSet(all: values.count)
+                )
+                .made(from: layout.commandPosition == nil ? nil : row)
+            )
+        }
+    }
+}

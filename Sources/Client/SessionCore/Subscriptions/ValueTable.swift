@@ -30,7 +30,7 @@ package struct ValueTable: Sendable {
     /// Differs after each event, and between any two tables that are not copies of each other.
     package private(set) var version: UInt64
 
-    var items = ChunkedArray<ValueTableItem>()
+    private(set) var items = ChunkedArray<ValueTableItem>()
     /// The number of items that have a key; nil without a second level.
     private var holders: KeyNumbers?
     private let recentLimit: Int
@@ -132,6 +132,76 @@ package struct ValueTable: Sendable {
         weight += max(0, position - items.count) * ValueTableItem.emptyWeight
         items.grow(to: position, with: ValueTableItem(recentLimit: recentLimit))
         return true
+    }
+
+    // MARK: - Reading: positions are 1-based, names need a list; unknown, null and out-of-bounds values are nil
+
+    /// The largest item position: the length of the list, else the server's count; nil while unknown.
+    package var itemBound: Int? { properties.items.names?.count ?? itemCount }
+
+    /// The largest field position over both levels; nil while unknown.
+    package var fieldBound: Int? {
+        guard let first = properties.fields.names?.count ?? fieldCount else { return nil }
+        guard let second = properties.secondLevelFields else { return first }
+        return second.names.map { first + $0.count }
+    }
+
+    /// The position of the first item of a name; nil for an unknown name, and with an item group.
+    package func position(ofItem name: String) -> Int? {
+        properties.items.names?.firstIndex(ofName: name).map { $0 + 1 }
+    }
+
+    /// The position of the first field of a name, first level before second. Second-level positions follow the
+    /// first-level ones: with a field schema they are known only while subscribed.
+    package func position(ofField name: String) -> Int? {
+        if let index = properties.fields.names?.firstIndex(ofName: name) { return index + 1 }
+        guard let index = properties.secondLevelFields?.names?.firstIndex(ofName: name),
+            let first = properties.fields.names?.count ?? fieldCount
+        else { return nil }
+        return first + index + 1
+    }
+
+    /// When the item changed last; nil before its first update.
+    package func changedAt(item: Int) -> Moment? {
+        // Read in place: a copy of the item would retain all of its contents.
+        items.indices.contains(item &- 1) ? items[item &- 1].changedAt : nil
+    }
+
+    package func snapshotEnded(item: Int) -> Bool { held(item)?.snapshotEnded ?? false }
+
+    /// The last row of an item, of any key; in COMMAND mode the command is as the server sent it.
+    package func row(item: Int) -> [String?]? { items.indices.contains(item &- 1) ? items[item &- 1].row : nil }
+
+    /// COMMAND only: the row of a key, including the second-level values received so far; the command is `ADD` or
+    /// `UPDATE`. Nil for a key that was never added or is deleted.
+    package func row(item: Int, key: String) -> [String?]? { held(item)?.rowsByKey?[key] }
+
+    /// COMMAND only: the keys of an item, in the order in which they were added.
+    package func keys(item: Int) -> [String] { held(item)?.rowsByKey?.keys ?? [] }
+
+    /// COMMAND only: the number of keys of an item.
+    package func keyCount(item: Int) -> Int {
+        items.indices.contains(item &- 1) ? items[item &- 1].keyCount : 0
+    }
+
+    /// COMMAND only: the number of keys of all items.
+    package var keyCount: Int { items.indices.reduce(0) { $0 + items[$1].keyCount } }
+
+    /// The last value of a field, of any key; second-level positions address the key that was updated last.
+    package func value(item: Int, field: Int) -> String? {
+        guard let held = held(item), let row = held.row, field >= 1 else { return nil }
+        if field <= row.count { return row[field &- 1] }
+        return held.lastKey.flatMap { held.rowsByKey?[$0] }.flatMap { $0.count >= field ? $0[field &- 1] : nil }
+    }
+
+    /// COMMAND only: the value of a field in the row of a key.
+    package func value(item: Int, key: String, field: Int) -> String? {
+        guard let row = row(item: item, key: key), row.indices.contains(field &- 1) else { return nil }
+        return row[field &- 1]
+    }
+
+    private func held(_ position: Int) -> ValueTableItem? {
+        items.indices.contains(position &- 1) ? items[position &- 1] : nil
     }
 }
 
