@@ -40,7 +40,7 @@ extension SessionMachine {
     }
 
     mutating func streamingKind() -> ConnectionParameters.Kind {
-        slowing.requested(options.values.slowingEnabled)
+        monitor.requested(slowing: options.values.slowingEnabled)
         requests.heartbeat.declare(options.reverseHeartbeat)
         return options.streaming()
     }
@@ -121,10 +121,9 @@ extension SessionMachine {
     /// Streaming begins, on the WebSocket of a creation or after a bind.
     mutating func beginStreaming(_ accepted: ConnectionAccepted, at context: EventContext) {
         let keepalive = options.limited(.keepaliveInterval, accepted.keepalive)
-        if let delay = liveness.begin(keepalive: keepalive, at: context.now) {
+        if let delay = monitor.begin(keepalive: keepalive, at: context.now) {
             out.startTimer(.liveness, after: delay)
         }
-        slowing.begin()
         requests.heartbeat.begin(at: context.now, &out)
         connectionEstablished()
     }
@@ -145,7 +144,7 @@ extension SessionMachine {
 
     /// The stream ends, and its supervision with it.
     mutating func leaveStream() {
-        liveness.end()
+        monitor.end()
         out.stopTimer(.liveness)
         requests.heartbeat.end(&out)
         out.stopTimer(.idle)

@@ -14,8 +14,8 @@ extension SessionMachine {
         out.actions.reserveCapacity(lines.count)
         var isStream = state.connection == connection
         if isStream {
-            liveness.lastLine = context.now
-            if liveness.phase == .stalled { stallEnded() }
+            monitor.lastLine = context.now
+            if monitor.phase == .stalled { stallEnded() }
         }
         // A plain update makes no request due.
         var arePlain = true
@@ -74,14 +74,14 @@ extension SessionMachine {
     }
 
     private mutating func stallEnded() {
-        let delay = liveness.stallEnded()
+        let delay = monitor.stallEnded()
         guard let binding = state.binding else { return }
         out.setStatus(binding.transport.status)
         out.startTimer(.liveness, after: delay)
     }
 
     mutating func livenessExpired(at context: EventContext) {
-        let result = liveness.timerFired(
+        let result = monitor.timerFired(
             at: context.now,
             stalledTimeout: Duration(optionSeconds: options.values.stalledTimeout),
             reconnectTimeout: Duration(optionSeconds: options.values.reconnectTimeout)
@@ -202,7 +202,7 @@ extension SessionMachine {
 
     private mutating func synchronised(serverSeconds: Int, at context: EventContext) {
         guard let binding = state.binding, binding.step == .streaming else { return }
-        guard slowing.synchronised(serverSeconds: serverSeconds, at: context.now),
+        guard monitor.synchronised(serverSeconds: serverSeconds, at: context.now),
             ladder.disableStreaming(forced: options.values.forcedTransport)
         else { return }
         considerSwitch(cause: "slow")

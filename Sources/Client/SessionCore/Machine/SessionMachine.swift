@@ -22,8 +22,7 @@ package struct SessionMachine: ~Copyable {
 
     var ladder = TransportLadder()
     var pace: AttemptPace
-    var liveness = LivenessMonitor()
-    var slowing = SlowingDetector()
+    var monitor = StreamMonitor()
 
     var opening: SessionOpening
     var requests: RequestQueue

@@ -1,8 +1,8 @@
 /// Supervises a streaming connection: silence for the keepalive interval and the stalled timeout makes it stalled,
-/// further silence for the reconnect timeout makes it lost.
+/// further silence for the reconnect timeout makes it lost. `SYNC` lines show a client that reads too slowly.
 ///
 /// A line costs one assignment: the running timer is left alone, and looks at the time of the last line when it fires.
-struct LivenessMonitor {
+struct StreamMonitor {
     enum TimerResult: Equatable {
         /// Check again after this time.
         case wait(Duration)
@@ -22,12 +22,14 @@ struct LivenessMonitor {
 
     private(set) var phase = Phase.off
     private var keepalive = Duration.zero
+    private var slowing = SlowingDetector()
     /// When the last line arrived.
     var lastLine = Moment.zero
 
     /// A streaming connection was established. Returns the time until the first check; nil if the server promises no
     /// keepalive, so that there is no supervision.
     mutating func begin(keepalive: Duration, at now: Moment) -> Duration? {
+        slowing.begin()
         guard keepalive > .zero else {
             phase = .off
             return nil
@@ -45,6 +47,14 @@ struct LivenessMonitor {
     mutating func stallEnded() -> Duration {
         phase = .keepalive
         return keepalive
+    }
+
+    /// A streaming connection is requested, with `SYNC` lines or without.
+    mutating func requested(slowing isRequested: Bool) { slowing.requested(isRequested) }
+
+    /// `SYNC`. True: the client is too slow.
+    mutating func synchronised(serverSeconds: Int, at now: Moment) -> Bool {
+        slowing.synchronised(serverSeconds: serverSeconds, at: now)
     }
 
     mutating func timerFired(at now: Moment, stalledTimeout: Duration, reconnectTimeout: Duration) -> TimerResult? {

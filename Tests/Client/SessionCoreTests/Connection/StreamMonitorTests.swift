@@ -2,7 +2,7 @@ internal import Testing
 
 @testable internal import SessionCore
 
-extension LivenessMonitor {
+extension StreamMonitor {
     /// A line arrives, as `SessionMachine` reports it. Returns the time until the next check if it ends a stall.
     fileprivate mutating func lineReceived(at now: Moment) -> Duration? {
         lastLine = now
@@ -10,10 +10,10 @@ extension LivenessMonitor {
     }
 }
 
-@Suite struct LivenessMonitorTests {
+@Suite struct StreamMonitorTests {
     private static func at(_ milliseconds: Int) -> Moment { .zero + .milliseconds(milliseconds) }
 
-    private static func fire(_ monitor: inout LivenessMonitor, _ milliseconds: Int) -> LivenessMonitor.TimerResult? {
+    private static func fire(_ monitor: inout StreamMonitor, _ milliseconds: Int) -> StreamMonitor.TimerResult? {
         monitor.timerFired(
             at: at(milliseconds),
             stalledTimeout: .milliseconds(2000),
@@ -22,7 +22,7 @@ extension LivenessMonitor {
     }
 
     @Test func silencePassesItsThreeStages() {
-        var monitor = LivenessMonitor()
+        var monitor = StreamMonitor()
         let first = monitor.begin(keepalive: .milliseconds(5000), at: Self.at(0))
         #expect(first == .milliseconds(5000))
         let second = Self.fire(&monitor, 5000)
@@ -36,7 +36,7 @@ extension LivenessMonitor {
     }
 
     @Test func linesAreNoticedWhenTheTimerFires() {
-        var monitor = LivenessMonitor()
+        var monitor = StreamMonitor()
         _ = monitor.begin(keepalive: .milliseconds(5000), at: Self.at(0))
         let first = monitor.lineReceived(at: Self.at(1000))
         #expect(first == nil)
@@ -53,7 +53,7 @@ extension LivenessMonitor {
     }
 
     @Test func longSilenceSinceALineInTheQuietTimeIsCountedFromThatLine() {
-        var monitor = LivenessMonitor()
+        var monitor = StreamMonitor()
         _ = monitor.begin(keepalive: .milliseconds(1000), at: Self.at(0))
         let first = Self.fire(&monitor, 1000)
         #expect(first == .wait(.milliseconds(2000)))
@@ -67,7 +67,7 @@ extension LivenessMonitor {
     }
 
     @Test func lineAtTheMomentOfTheExpiryIsNoSilence() {
-        var monitor = LivenessMonitor()
+        var monitor = StreamMonitor()
         _ = monitor.begin(keepalive: .milliseconds(5000), at: Self.at(0))
         let first = Self.fire(&monitor, 5000)
         #expect(first == .wait(.milliseconds(2000)))
@@ -79,7 +79,7 @@ extension LivenessMonitor {
     }
 
     @Test func lineEndsAStallAtOnce() {
-        var monitor = LivenessMonitor()
+        var monitor = StreamMonitor()
         _ = monitor.begin(keepalive: .milliseconds(1000), at: Self.at(0))
         _ = Self.fire(&monitor, 1000)
         _ = Self.fire(&monitor, 3000)
@@ -90,7 +90,7 @@ extension LivenessMonitor {
     }
 
     @Test func withoutKeepaliveThereIsNoSupervision() {
-        var monitor = LivenessMonitor()
+        var monitor = StreamMonitor()
         let first = monitor.begin(keepalive: .zero, at: Self.at(0))
         #expect(first == nil)
         let second = Self.fire(&monitor, 100_000)
