@@ -45,6 +45,35 @@ package struct FeedConfiguration: Sendable, Equatable {
 
     /// The type of the field of a name; fields that the feed does not describe are strings.
     package func type(of field: String) -> FieldType { self.field(field)?.type ?? .string }
+
+    /// The properties of a subscription to some items and fields of the feed.
+    func properties(items: [String], fields: [String]) -> SubscriptionProperties {
+        var properties = SubscriptionProperties(mode: mode, items: .list(items), fields: .list(fields))
+        properties.dataAdapter = dataAdapter
+        properties.selector = selector
+        if let snapshot { properties.requestedSnapshot = snapshot }
+        properties.requestedMaxFrequency = maxFrequency
+        return properties
+    }
+
+    /// The properties of a subscription to the first item; nil for a feed of any items.
+    package var probe: SubscriptionProperties? {
+        itemNames?.first.map { properties(items: [$0], fields: fieldNames) }
+    }
+
+    fileprivate func sharesItems(with other: FeedConfiguration) -> Bool {
+        guard let names = itemNames, let others = other.itemNames else { return true }
+        return !Set(names).isDisjoint(with: others)
+    }
+
+    /// Whether a subscription has no data beyond that of the feed.
+    func covers(_ properties: SubscriptionProperties) -> Bool {
+        guard properties.mode == mode, properties.dataAdapter.hasSameBytes(as: dataAdapter),
+            properties.selector.hasSameBytes(as: selector), properties.secondLevelFields == nil,
+            case .list(let items) = properties.items, case .list(let fields) = properties.fields
+        else { return false }
+        return items.allSatisfy(has) && fields.allSatisfy { field($0) != nil }
+    }
 }
 
 package struct FeedItem: Sendable, Equatable {
@@ -103,5 +132,62 @@ package struct FeedField: Sendable, Equatable {
         self.type = type
         unit = words.count > 1 ? words[1] : nil
         description = parts.count > 1 && !parts[1].isEmpty ? parts[1] : nil
+    }
+}
+
+extension GatewayConfiguration {
+    /// Puts the feeds into the order of the keys that describe them, and behind them those that other sources name. Each
+    /// setting is applied to all feeds before the next one, so that the feeds are made in the order of the settings.
+    mutating func orderFeeds(by keys: [String], _ names: [String]) {
+        let described = keys.filter { $0.hasPrefix("feeds.") }.compactMap { key in
+            key.split(separator: ".").dropFirst().first.map(String.init)
+        }
+        let places = Dictionary((described + names).enumerated().map { ($1, $0) }) { first, _ in first }
+        feeds.sort { places[$0.name, default: .max] < places[$1.name, default: .max] }
+    }
+
+    var feedMistakes: [(key: String, rule: String)] {
+        feeds.flatMap { feed -> [(key: String, rule: String)] in
+            let key = "feeds.\(feed.name)"
+            var mistakes: [(key: String, rule: String)] = []
+            if let upstream = feed.upstream {
+                if !pool.upstreams.contains(where: { $0.name == upstream }) {
+                    mistakes.append((key + ".upstream", "names no configured upstream"))
+                }
+            } else if pool.defaultUpstream == nil {
+                mistakes.append((key + ".upstream", "is required, because no upstream is the default"))
+            }
+            if feed.fields.isEmpty { mistakes.append((key + ".fields", "must have at least one field")) }
+            for conflict in ModeConflict.all(in: feed.properties(items: feed.itemNames ?? [], fields: feed.fieldNames))
+            {
+                mistakes.append((key + ".\(conflict.settingName)", conflict.rule))
+            }
+            return mistakes + typeConflicts(of: feed).map { (key + ".fields.\($0.field)", $0.rule) }
+        }
+    }
+
+    /// The fields of a feed that have another type in an earlier feed of the same data. A stream reads a subscription
+    /// with one type for each field, whichever feed it names.
+    private func typeConflicts(of feed: FeedConfiguration) -> [(field: String, rule: String)] {
+        let earlier = feeds.prefix { $0.name != feed.name }.filter { other in
+            (other.upstream ?? pool.defaultUpstream?.name) == (feed.upstream ?? pool.defaultUpstream?.name)
+                && other.dataAdapter == feed.dataAdapter && other.mode == feed.mode && other.selector == feed.selector
+                && other.sharesItems(with: feed)
+        }
+        return feed.fields.compactMap { field in
+            let other = earlier.first { $0.field(field.name).map { $0.type != field.type } ?? false }
+            return other.map { (field.name, "has another type in the feed \($0.name), which has the same items") }
+        }
+    }
+}
+
+extension ModeConflict {
+    /// The member of a feed that has the property.
+    fileprivate var settingName: String {
+        switch property {
+        case "requestedSnapshot": "snapshot"
+        case "requestedMaxFrequency": "maxFrequency"
+        default: property
+        }
     }
 }
