@@ -24,12 +24,7 @@ extension Settings {
                 .means("The upstream of the feed."),
             feed.text("dataAdapter", "a name", \.dataAdapter, default: "the server's DEFAULT")
                 .means("The data adapter."),
-            feed.setting("mode", .choice(SubscriptionMode.allCases.map(\.rawValue))) {
-                $0.mode.rawValue
-            } apply: { feed, text throws(SettingError) in
-                feed.mode = try SettingValue.choice(text)
-            }
-            .means("The mode of subscriptions."),
+            feed.choice("mode", \.mode).means("The mode of subscriptions."),
             feed.text("selector", "a name", \.selector).means("The selector of subscriptions."),
             feed.setting("snapshot", .text("yes, no, or a length in DISTINCT mode")) { _ in
                 "yes, except in RAW mode"
