@@ -183,10 +183,9 @@ extension SessionPool {
             return false
         }
     }
-}
 
-/// The life of what requests have created: clients and subscriptions end when nothing has used them for some time.
-extension SessionPool {
+    // MARK: - Unused resources
+
     /// The time until a subscription ends if nothing uses it; nil while a stream carries it, and if streams share it.
     package func timeLeft(of resource: SubscriptionResource) -> Duration? {
         if resource.isImplicit { return nil }
@@ -204,8 +203,9 @@ extension SessionPool {
     /// Ends dedicated clients, and subscriptions that requests have created, which nothing has used for their time. A stream of
     /// any process uses its sources to its end.
     func endUnused(at now: Moment, withSubscriptions: Bool) {
-        if state.withLock({ $0.awaitsReads }) { return }
-        let idle = clients().filter { $0.isDedicated && isIdle($0, at: now) }
+        if state.withLock({ $0.expiry.awaitsReads }) { return }
+        let limit = settings.configuration.clientIdle
+        let idle = clients().filter { $0.isDedicated && $0.isIdle(for: limit, at: now) }
         guard withSubscriptions || !idle.isEmpty else { return }
         var topics: [ClientID: [TopicID]] = [:]
         for client in idle { topics[client.id] = [.client(client.id)] }
@@ -218,7 +218,7 @@ extension SessionPool {
         }
         let all = Set(topics.values.joined()).union(subscriptions.map { TopicID.subscription($0.id) })
         if all.isEmpty { return }
-        state.withLock { $0.awaitsReads = true }
+        state.withLock { $0.expiry.readsRequested() }
         sink.lastReads(of: Array(all)) { [weak self, topics, subscriptions] reads in
             self?.endUnused(idle, topics, subscriptions, reads)
         }
@@ -231,14 +231,14 @@ extension SessionPool {
         _ reads: [TopicID: Moment]
     ) {
         let isStopping = state.withLock { state in
-            state.awaitsReads = false
+            state.expiry.readsArrived()
             return state.isStopping
         }
         if isStopping { return }
         let now = clock()
         for client in clients {
             if let last = topics[client.id]?.compactMap({ reads[$0] }).max() { client.touch(at: min(last, now)) }
-            if isIdle(client, at: now) { closeClient(client) }
+            if client.isIdle(for: settings.configuration.clientIdle, at: now) { closeClient(client) }
         }
         for resource in subscriptions {
             if let last = reads[.subscription(resource.id)] { resource.touch(at: min(last, now)) }
@@ -246,10 +246,6 @@ extension SessionPool {
             logger.debug("subscription ended, because nothing used it", metadata: ["subscription": "\(resource.id)"])
             deleteResource(resource)
         }
-    }
-
-    private func isIdle(_ client: PooledClient, at now: Moment) -> Bool {
-        client.isIdle(for: settings.configuration.clientIdle, at: now)
     }
 
     /// Whether no request has used a subscription for its time. A request uses it as long as the request waits.

@@ -17,16 +17,11 @@ package final class SessionPool: Sendable {
         /// The resources whose sessions were closed, and that no other session could take.
         var unserved: [SubscriptionResource] = []
         var isStopping = false
-        /// When the next look for idle subscriptions is due.
-        var nextExpiry = Moment.zero
-        /// Whether the sink is looking for the streams of what is idle.
-        var awaitsReads = false
+        var expiry = ExpiryCheck()
     }
 
     /// How often the pool checks what lingers.
     private static let tick = Duration.milliseconds(250)
-    /// How often the pool looks for subscriptions that were not used for their time; there may be many.
-    private static let expiryInterval = Duration.seconds(1)
 
     let sink: any PoolSink
     let removed: @Sendable (TopicID) -> Void
@@ -37,8 +32,8 @@ package final class SessionPool: Sendable {
     package let upstreamMetrics = UpstreamMetrics()
     let observeConnection: ConnectionObserver?
     /// The ids of the subscriptions that callers use, by their accounts.
-    let held: @Sendable () -> [String: Set<String>]
-    let retired = AsyncStream.makeStream(of: PooledClient.self)
+    private let held: @Sendable () -> [String: Set<String>]
+    private let retired = AsyncStream.makeStream(of: PooledClient.self)
 
     /// A pool that passes its events to a sink, and reports removals, and failures and successes of connections, to
     /// observers.
@@ -121,11 +116,9 @@ package final class SessionPool: Sendable {
     func timePassed() {
         let now = clock()
         let (actions, unread, refused, isExpiryDue) = state.withLock { state in
-            let isExpiryDue = state.nextExpiry <= now
-            if isExpiryDue { state.nextExpiry = now + Self.expiryInterval }
             let actions = state.machine.timePassed(at: now)
             let unread = state.resources.withdrawLingering(at: now)
-            return (actions, unread, state.refused.take(), isExpiryDue)
+            return (actions, unread, state.refused.take(), state.expiry.isDue(at: now))
         }
         for (resource, target, refusal) in refused.moves { arrived(resource, at: target, refusal, isOfSession: true) }
         end(refused.messengers)
