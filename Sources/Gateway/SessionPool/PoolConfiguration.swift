@@ -141,9 +141,7 @@ extension AddressAllowList {
         guard let host = host(String(pattern[..<colon])) else { return nil }
         let port = pattern[pattern.index(after: colon)...]
         if port == "*" { return Entry(host: host == "*" ? nil : host, port: nil) }
-        guard port.hasASCIIDigitsOnly, let number = Int(port),
-            (1...65_535).contains(number)
-        else { return nil }
+        guard port.hasASCIIDigitsOnly, let number = Int(port), (1...65_535).contains(number) else { return nil }
         return Entry(host: host == "*" ? nil : host, port: number)
     }
 

@@ -18,9 +18,7 @@ package struct EventID: Equatable, Sendable {
     package init?(_ text: String) {
         guard let dash = text.utf8.lastIndex(of: UInt8(ascii: "-")) else { return nil }
         let digits = text[text.utf8.index(after: dash)...]
-        guard dash != text.startIndex, digits.hasASCIIDigitsOnly,
-            let sequence = UInt64(digits)
-        else { return nil }
+        guard dash != text.startIndex, digits.hasASCIIDigitsOnly, let sequence = UInt64(digits) else { return nil }
         self.init(epoch: String(text[..<dash]), sequence: sequence)
     }
 }

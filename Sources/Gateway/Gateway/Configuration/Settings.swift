@@ -177,9 +177,7 @@ extension Settings {
             engine.setting("name", .text("letters, digits, - and _")) {
                 $0.name
             } apply: { engine, text throws(SettingError) in
-                guard SettingValue.isName(text) else {
-                    throw SettingError(rule: "must have \(SettingValue.nameRule)")
-                }
+                guard SettingValue.isName(text) else { throw SettingError(rule: "must have \(SettingValue.nameRule)") }
                 engine.name = text
             }
             .means("The name of the cluster on its engine."),

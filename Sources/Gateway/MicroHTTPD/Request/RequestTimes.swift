@@ -80,9 +80,7 @@ final class RequestTimes {
 
     /// The request is answered: the connection may be idle before the next one.
     func requestEnded(_ record: ConnectionRecord) {
-        guard record.onDeadline == nil else {
-            return wheel.schedule(record.slot, at: now.advanced(by: idleTimeout))
-        }
+        guard record.onDeadline == nil else { return wheel.schedule(record.slot, at: now.advanced(by: idleTimeout)) }
         record.isIdle = true
         record.limit = now.advanced(by: pauseTimeout)
         wheel.schedule(record.slot, at: min(record.limit, now.advanced(by: Self.lookInterval)))

@@ -4,11 +4,7 @@ internal import StreamIO
 
 /// The steps of a request, one for each call of the access callback.
 extension HTTPServer {
-    func headArrived(
-        _ exchange: Exchange,
-        method: UnsafePointer<CChar>,
-        version: UnsafePointer<CChar>
-    ) -> MHD_Result {
+    func headArrived(_ exchange: Exchange, method: UnsafePointer<CChar>, version: UnsafePointer<CChar>) -> MHD_Result {
         var target: String?
         if let whole = exchange.target, whole.fills(from: method, to: version) { target = whole.text }
         let methodText = String(cString: method)

@@ -138,9 +138,7 @@ final class StreamWriter {
 
     /// Writes the remaining bytes; after the last of them the content is visited again.
     private func unblocked(_ output: StreamOutput, _ poller: Poller, _ now: Moment) -> WriteOutcome {
-        guard case .written(let count) = output.write(rest[...], to: connection.sink) else {
-            return .over(.peerClosed)
-        }
+        guard case .written(let count) = output.write(rest[...], to: connection.sink) else { return .over(.peerClosed) }
         rest = Self.rest(of: rest[...], after: count)
         guard rest.isEmpty else {
             if count > 0 { block(at: now) }

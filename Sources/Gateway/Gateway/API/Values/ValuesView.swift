@@ -54,9 +54,7 @@ struct ValuesView {
     }
 
     private static func position(_ text: String) -> Int? {
-        guard !text.isEmpty, text.utf8.count <= 9, text.hasASCIIDigitsOnly else {
-            return nil
-        }
+        guard !text.isEmpty, text.utf8.count <= 9, text.hasASCIIDigitsOnly else { return nil }
         return Int(text).flatMap { $0 >= 1 ? $0 : nil }
     }
 

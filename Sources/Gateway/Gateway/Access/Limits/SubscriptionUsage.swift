@@ -56,9 +56,7 @@ package final class SubscriptionUsage: Sendable {
         guard let account = caller.account else { return }
         let items = properties.countedItems
         try state.withLock { state throws(Problem) in
-            guard let used = state.usages[account]?.items, let present = state.usages[account]?.held[id] else {
-                return
-            }
+            guard let used = state.usages[account]?.items, let present = state.usages[account]?.held[id] else { return }
             if let limit = caller.rights.maxItems, items > present.items, items - present.items > limit - used {
                 throw Self.overQuota("items", limit, Caller.setting("maxItems", of: account))
             }

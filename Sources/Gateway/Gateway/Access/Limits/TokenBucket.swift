@@ -39,9 +39,7 @@ package struct TokenBucket: Sendable {
 
     mutating func take(now: Moment) -> Decision {
         refill(now)
-        guard tokens >= 1 else {
-            return Decision(isAdmitted: false, remaining: 0, wait: .seconds((1 - tokens) / rate))
-        }
+        guard tokens >= 1 else { return Decision(isAdmitted: false, remaining: 0, wait: .seconds((1 - tokens) / rate)) }
         tokens -= 1
         return Decision(isAdmitted: true, remaining: Int(tokens), wait: .seconds((burst - tokens) / rate))
     }
