@@ -114,8 +114,7 @@ extension SessionPool {
         } else if !client.isReported.load(ordering: .acquiring) {
             // The request that has made the client has not reported it yet: the sink knows a client before its subscriptions,
             // and ignores a second report.
-            sink.take(.client(client.id, .added(client.core.status)))
-            if client.isRemovalReported.load(ordering: .acquiring) { sink.take(.client(client.id, .removed)) }
+            client.reportAddition()
         }
         return acquired
     }

@@ -107,8 +107,7 @@ package final class SessionPool: Sendable {
     }
 
     func reportRemoval(of client: PooledClient) {
-        client.isRemovalReported.store(true, ordering: .releasing)
-        sink.take(.client(client.id, .removed))
+        client.reportRemoval()
         removed(.client(client.id))
     }
 
@@ -230,9 +229,7 @@ package final class SessionPool: Sendable {
 
     /// Reports the client to the sink and starts to observe it.
     func start(_ client: PooledClient) {
-        sink.take(.client(client.id, .added(client.core.status)))
-        if client.isRemovalReported.load(ordering: .acquiring) { sink.take(.client(client.id, .removed)) }
-        client.isReported.store(true, ordering: .releasing)
+        client.reportAddition()
         observe(client)
     }
 

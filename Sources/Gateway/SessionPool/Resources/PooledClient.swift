@@ -48,7 +48,7 @@ package final class PooledClient: Sendable {
     /// Whether the sink knows the client.
     let isReported = Atomic(false)
     /// Whether the removal of the client was reported to the sink, perhaps before a report of the client by another thread.
-    let isRemovalReported = Atomic(false)
+    private let isRemovalReported = Atomic(false)
 
     let sink: any PoolSink
     let values: UpstreamValues
@@ -80,6 +80,18 @@ package final class PooledClient: Sendable {
         clock = pool.clock
         observeConnection = pool.observeConnection
         state = RankedMutex(State(lastUsed: clock()), rank: .pooledClient)
+    }
+
+    /// Reports the client to the sink, and its removal as well if that was reported before.
+    func reportAddition() {
+        sink.take(.client(id, .added(core.status)))
+        if isRemovalReported.load(ordering: .acquiring) { sink.take(.client(id, .removed)) }
+        isReported.store(true, ordering: .releasing)
+    }
+
+    func reportRemoval() {
+        isRemovalReported.store(true, ordering: .releasing)
+        sink.take(.client(id, .removed))
     }
 
     /// Starts to report the events of the client to the sink. `isAdopting`: it continues the session of another process.
