@@ -188,17 +188,14 @@ extension SessionPool {
 
     /// Continues the resources for which there was no room, or were no credits, when their sessions were closed.
     func renewUnserved() {
-        let unserved = state.withLock { state in
-            defer { state.unserved = [] }
-            return state.unserved
-        }
+        let unserved = state.withLock { $0.resources.takeUnserved() }
         for resource in unserved where resource.carrier == nil { renew(resource, from: nil) }
     }
 
     /// What the resources without a session need beyond the credits of their upstreams, for one resource of each upstream.
     package var shortages: [CreditShortage] {
         var shortages: [String: CreditShortage] = [:]
-        for resource in state.withLock({ $0.unserved }) {
+        for resource in state.withLock({ $0.resources.unserved }) {
             guard case .pooled(let session) = resource.home else { continue }
             do throws(PoolError) {
                 try checkCredits(for: SharedKey(session: session, properties: resource.properties))
@@ -231,7 +228,7 @@ extension SessionPool {
                 _ = try makeActive(resource)
             } catch {
                 // At the next tick again.
-                state.withLock { $0.unserved.append(resource) }
+                state.withLock { $0.resources.keepUnserved(resource) }
                 guard former != nil else { return }
                 logger.warning(
                     "subscription waits, because the present configuration of its upstream does not carry it",

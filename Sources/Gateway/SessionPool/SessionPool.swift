@@ -14,8 +14,6 @@ package final class SessionPool: Sendable {
         var clients = ClientTable()
         var resources = ResourceTable()
         var refused = RefusedSessions()
-        /// The resources whose sessions were closed, and that no other session could take.
-        var unserved: [SubscriptionResource] = []
         var isStopping = false
         var expiry = ExpiryCheck()
     }

@@ -10,6 +10,8 @@ struct ResourceTable {
     private var readers: [SubscriptionID: Int] = [:]
     /// The ends of the lingers of active implicit resources without readers.
     private var lingers: [SubscriptionID: Moment] = [:]
+    /// The resources whose sessions were closed, and that no other session could take.
+    private(set) var unserved: [SubscriptionResource] = []
     /// The place of the next resource among all resources.
     private(set) var nextOrdinal: UInt64 = 1
 
@@ -47,6 +49,13 @@ struct ResourceTable {
         lingers[resource.id] = nil
         if let key = Self.key(of: resource), implicit[key] === resource { implicit[key] = nil }
         return true
+    }
+
+    mutating func keepUnserved(_ resource: SubscriptionResource) { unserved.append(resource) }
+
+    mutating func takeUnserved() -> [SubscriptionResource] {
+        defer { unserved = [] }
+        return unserved
     }
 
     mutating func remove(_ resource: SubscriptionResource) {
