@@ -105,7 +105,7 @@ struct GoldenFormatTests {
         #expect(hex(heartbeat.bytes) == GoldenFormat2.heartbeatWithDigest)
         #expect(Heartbeat(heartbeat.bytes) == heartbeat)
         #expect(Heartbeat(heartbeat.bytes + [1]) == heartbeat, "later formats have more fields")
-        #expect(hex(Formats(2, 2).bytes) == GoldenFormat2.stateRequest)
+        #expect(hex(Formats.wire.bytes(Formats(2, 2))) == GoldenFormat2.stateRequest)
     }
 
     private static var snapshot: ClusterSnapshot {

@@ -140,16 +140,15 @@ extension ClusterNode {
     func requestState(in formats: Formats) {
         guard let connection = state.withLock({ $0.link?.connection }) else { return }
         addJob { [weak self] in
-            guard let bytes = try? await connection.requestFromGroup(formats.bytes, within: Self.stateTimeout) else {
-                return
-            }
-            self?.offer(.state(bytes))
+            let request = Formats.wire.bytes(formats)
+            let reply = try? await connection.requestFromGroup(request, within: Self.stateTimeout)
+            if let reply { self?.offer(.state(reply)) }
         }
     }
 
     /// Sends the state to a joining member, in a format that both read.
     func sendState(asRequested bytes: [UInt8], _ applier: ClusterApplier, _ reply: EngineReply, at now: Moment) {
-        guard let formats = Formats(bytes) else { return }
+        guard let formats = try? Formats.wire.value(bytes) else { return }
         let began = clock()
         let answer = state.withLock { state in
             state.statePace.admits(at: began) ? state.machine.state(for: formats, at: now) : nil

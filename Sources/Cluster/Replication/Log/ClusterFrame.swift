@@ -119,7 +119,8 @@ package struct Formats: Sendable, Hashable {
         return oldest <= newest ? Formats(oldest, newest) : nil
     }
 
-    static let wire = Wire<Self>(
+    /// The bytes with which, for instance, a joining member requests the state.
+    package static let wire = Wire<Self>(
         { (oldest: UInt8, newest: UInt8) throws(CodingError) in
             guard oldest > 0, oldest <= newest else { throw .malformed }
             return Formats(oldest, newest)

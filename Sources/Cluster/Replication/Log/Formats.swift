@@ -1,16 +1,5 @@
 internal import Primitives
 
-extension Formats {
-    /// The bytes with which a joining member requests the state.
-    package var bytes: [UInt8] { Self.wire.bytes(self) }
-
-    /// Reads the bytes of a request for the state; nil for other bytes.
-    package init?(_ bytes: [UInt8]) {
-        guard let formats = try? Self.wire.value(bytes) else { return nil }
-        self = formats
-    }
-}
-
 extension Formats: CustomStringConvertible {
     package var description: String { oldest == newest ? "\(oldest)" : "\(oldest) to \(newest)" }
 }
