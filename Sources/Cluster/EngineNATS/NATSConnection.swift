@@ -108,10 +108,10 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
     /// The greatest message that the server accepts, in bytes. The library refuses to send a larger one.
     var messageLimit: Int64 { natsConnection_GetMaxPayload(handle) }
 
-    package func append(_ frame: [UInt8]) { publish(frame, to: appends) }
-
-    /// The server replies only to these frames: the others come back, which confirms them.
-    package func appendAgain(_ frame: [UInt8]) { publish(frame, to: appends, replyTo: "\(inbox).\(Self.frameToken)") }
+    /// The server replies to repeated frames alone: the others come back, which confirms them.
+    package func append(_ frame: [UInt8], again: Bool) {
+        publish(frame, to: appends, replyTo: again ? "\(inbox).\(Self.frameToken)" : nil)
+    }
 
     package func broadcast(_ bytes: [UInt8]) { publish(bytes, to: configuration.broadcasts) }
 

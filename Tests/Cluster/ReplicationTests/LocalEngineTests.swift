@@ -24,9 +24,9 @@ import Testing
         let inbox = Inbox()
         let connection = try await LocalEngine().connect(inbox.take)
         let before = try await connection.inspectLog()
-        connection.append([7])
+        connection.append([7], again: false)
         connection.broadcast([9])
-        connection.append([8])
+        connection.append([8], again: false)
         let after = try await connection.inspectLog()
         #expect((before.last, after.last, after.created) == (0, 2, before.created))
         // Nothing is kept.
@@ -34,7 +34,7 @@ import Testing
         await #expect(throws: EngineError.missing) { try await connection.fetch(1...2) }
         connection.close()
         connection.close()
-        connection.append([6])
+        connection.append([6], again: false)
         connection.broadcast([5])
         await #expect(throws: EngineError.self) { try await connection.inspectLog() }
         #expect(inbox.texts.withLock { $0 } == ["frame 1 [7]", "broadcast [9]", "frame 2 [8]", "closed"])

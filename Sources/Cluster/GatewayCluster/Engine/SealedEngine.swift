@@ -47,9 +47,7 @@ private struct SealedConnection: EngineConnection {
 
     func warnings() async -> [String] { await connection.warnings() }
 
-    func append(_ frame: [UInt8]) { connection.append(seals.seal(frame, .frame)) }
-
-    func appendAgain(_ frame: [UInt8]) { connection.appendAgain(seals.seal(frame, .frame)) }
+    func append(_ frame: [UInt8], again: Bool) { connection.append(seals.seal(frame, .frame), again: again) }
 
     func fetch(_ range: ClosedRange<UInt64>) async throws -> [StoredFrame] {
         try await connection.fetch(range).map(seals.open)

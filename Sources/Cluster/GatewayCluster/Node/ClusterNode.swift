@@ -177,7 +177,7 @@ final class ClusterNode: Sendable {
             let frame = reports.withLock { state.machine.nextFrame(from: &$0.outbox, at: now) }
             return (frame, state.link?.connection)
         }
-        if let frame { connection?.append(frame) }
+        if let frame { connection?.append(frame, again: false) }
     }
 
     // MARK: - Inputs
@@ -257,7 +257,7 @@ final class ClusterNode: Sendable {
     ) {
         for action in actions {
             switch action {
-            case .append(let frame): state.withLock { $0.link }?.connection.appendAgain(frame)
+            case .append(let frame): state.withLock { $0.link }?.connection.append(frame, again: true)
             case .fetch(let range): ask({ try await $0.fetch(range) }, Input.fetched)
             case .reconnect: reconnect()
             case .inspectLog: ask({ try await $0.inspectLog() }, Input.logInspected)

@@ -36,9 +36,9 @@ package protocol EngineConnection: Sendable {
     /// The risks of the engine's version and settings, as sentences for operators.
     func warnings() async -> [String]
     /// Sends a frame to the log. Receiving the frame back confirms that it was appended.
-    func append(_ frame: [UInt8])
-    /// Sends a frame that has not come back, or that begins an epoch; `notStored` follows if the engine refuses and tells why.
-    func appendAgain(_ frame: [UInt8])
+    ///
+    /// - Parameter again: Whether the frame has not come back, or begins an epoch: `notStored` follows if the engine refuses it.
+    func append(_ frame: [UInt8], again: Bool)
     /// The frames of a range, in order, or those of them that arrive in time. Throws if there are none.
     func fetch(_ range: ClosedRange<UInt64>) async throws -> [StoredFrame]
     /// Sends bytes to all members, this one included.
@@ -62,8 +62,6 @@ package protocol EngineConnection: Sendable {
 
 extension EngineConnection {
     package func warnings() async -> [String] { [] }
-
-    package func appendAgain(_ frame: [UInt8]) { append(frame) }
 }
 
 /// An error of the engine.

@@ -27,7 +27,7 @@ private final class LocalLog: EngineConnection {
     }
 
     /// Called by one task, so that frames are received in order.
-    func append(_ frame: [UInt8]) {
+    func append(_ frame: [UInt8], again _: Bool) {
         if isClosed.load(ordering: .relaxed) { return }
         let position = last.wrappingAdd(1, ordering: .relaxed).newValue
         receive(.frame(StoredFrame(position: position, bytes: frame)))

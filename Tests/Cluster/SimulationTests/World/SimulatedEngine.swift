@@ -240,7 +240,7 @@ private final class SimulatedConnection: EngineConnection, @unchecked Sendable {
 
     func inspectLog() async throws -> LogGeneration { try await answer { engine.generation } }
 
-    func append(_ frame: [UInt8]) { if isOpen { engine.append(frame) } }
+    func append(_ frame: [UInt8], again: Bool) { if isOpen { engine.append(frame) } }
 
     func fetch(_ range: ClosedRange<UInt64>) async throws -> [StoredFrame] {
         try await answer {

@@ -306,12 +306,9 @@ struct MemoryConnection: EngineConnection {
         LogGeneration(created: engine.name, first: 1, last: UInt64(engine.figures.frames))
     }
 
-    func append(_ frame: [UInt8]) {
-        if engine.rejection == nil { engine.append(frame, of: process) }
-    }
-
-    func appendAgain(_ frame: [UInt8]) {
-        if let reason = engine.rejection { receive(.notStored(reason)) } else { engine.append(frame, of: process) }
+    func append(_ frame: [UInt8], again: Bool) {
+        guard let reason = engine.rejection else { return engine.append(frame, of: process) }
+        if again { receive(.notStored(reason)) }
     }
 
     func fetch(_ range: ClosedRange<UInt64>) -> [StoredFrame] { engine.fetch(range) }
