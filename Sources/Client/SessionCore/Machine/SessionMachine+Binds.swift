@@ -7,7 +7,9 @@ extension SessionMachine {
         guard let session else { return }
         requests.controls.dropSwitch()
         guard let transport = ladder.bestTransport(forced: options.values.forcedTransport) else {
-            return giveUpTransports(at: context)
+            // No transport that `forcedTransport` admits works: a new session tries all of them.
+            out.notifyLegacy(.connectionFailed(reason: "no transport admitted"))
+            return loseSession(cause: opening.cause ?? "ws.unavailable", wait: .retryDelay, at: context)
         }
         if transport.usesWebSocket { requests.leaveRoute(&out) }
         switch transport {
@@ -43,12 +45,6 @@ extension SessionMachine {
         monitor.requested(slowing: options.values.slowingEnabled)
         requests.heartbeat.declare(options.reverseHeartbeat)
         return options.streaming()
-    }
-
-    /// No transport that `forcedTransport` admits works: creates a new session, which tries all of them.
-    private mutating func giveUpTransports(at context: EventContext) {
-        out.notifyLegacy(.connectionFailed(reason: "no transport admitted"))
-        loseSession(cause: opening.cause ?? "ws.unavailable", wait: .retryDelay, at: context)
     }
 
     // MARK: - WebSocket

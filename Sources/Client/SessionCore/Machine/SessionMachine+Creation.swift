@@ -2,15 +2,14 @@ internal import TLCP
 
 /// From a pause or `connect()` to the first `CONOK`.
 extension SessionMachine {
-    mutating func retryPauseEnded(at context: EventContext) {
-        guard case .retrying(let isNextUnlimited) = state else { return recoveryPauseEnded(at: context) }
+    /// The pause before a creation or a recovery is over.
+    mutating func pauseEnded(at context: EventContext) {
         pace.pauseEnded()
-        endPause(isNextUnlimited: isNextUnlimited, at: context)
-    }
-
-    mutating func recoveryPauseEnded(at context: EventContext) {
-        pace.pauseEnded()
-        recover(at: context)
+        if case .retrying(let isNextUnlimited) = state {
+            endPause(isNextUnlimited: isNextUnlimited, at: context)
+        } else {
+            recover(at: context)
+        }
     }
 
     mutating func endPause(isNextUnlimited: Bool, at context: EventContext) {

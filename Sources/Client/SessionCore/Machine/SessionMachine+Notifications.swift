@@ -201,8 +201,8 @@ extension SessionMachine {
     }
 
     private mutating func synchronised(serverSeconds: Int, at context: EventContext) {
-        guard let binding = state.binding, binding.step == .streaming else { return }
-        guard monitor.synchronised(serverSeconds: serverSeconds, at: context.now),
+        guard state.binding?.step == .streaming,
+            monitor.synchronised(serverSeconds: serverSeconds, at: context.now),
             ladder.disableStreaming(forced: options.values.forcedTransport)
         else { return }
         considerSwitch(cause: "slow")
