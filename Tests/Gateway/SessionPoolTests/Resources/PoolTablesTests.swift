@@ -1,10 +1,11 @@
 internal import Changes
+internal import Primitives
 internal import SessionCore
 internal import Testing
 
 @testable import SessionPool
 
-@Suite struct ResourceTableTests {
+@Suite struct PoolTablesTests {
     private static let key = SharedKey.demo()
 
     private func resource(_ id: String, isImplicit: Bool) -> SubscriptionResource {
@@ -49,5 +50,18 @@ internal import Testing
         table.insert(resource)
         let isWithdrawn = table.withdraw(resource)
         #expect(!isWithdrawn && table.implicit.isEmpty && table.nextOrdinal == 2)
+    }
+
+    @Test func unservedResourcesAreTakenOnce() {
+        var table = ResourceTable()
+        table.keepUnserved(resource("s1", isImplicit: false))
+        let (taken, again) = (table.takeUnserved(), table.takeUnserved())
+        #expect(taken.map(\.id) == [SubscriptionID("s1")] && again.isEmpty && table.unserved.isEmpty)
+    }
+
+    @Test func subscriptionsAreLookedAtOnceASecond() {
+        var check = ExpiryCheck()
+        let due = [0, 1, 999, 1_000, 1_001, 2_500].map { check.isDue(at: .zero + .milliseconds($0)) }
+        #expect(due == [true, false, false, true, false, true])
     }
 }
