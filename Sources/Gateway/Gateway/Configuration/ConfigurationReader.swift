@@ -61,7 +61,8 @@ package struct ConfigurationReader {
         for group in NamedGroup.all {
             let configured = Set(group.names(configuration))
             for name in chosen[group.key] ?? [] where !configured.contains(name) {
-                note("\(group.key).\(name).\(group.needed)", group.rule)
+                let key = "\(group.key).\(name).\(group.needed)"
+                if !hasMistake(within: key + ".") { note(key, group.rule) }
             }
         }
         configuration.access.publicFeeds = configuration.feeds.filter(\.isPublic)
