@@ -208,6 +208,8 @@ extension NATSReply {
 
 // The callbacks of the library, called on its threads. A message belongs to its callback, which destroys it.
 
+private typealias Context = UnsafeMutableRawPointer
+
 /// The context of a subscription: what its connection does with a message.
 private final class Recipient {
     let handle: (OpaquePointer) -> Void
@@ -215,35 +217,25 @@ private final class Recipient {
     init(_ handle: @escaping (OpaquePointer) -> Void) { self.handle = handle }
 }
 
-private func natsArrived(
-    _: OpaquePointer?,
-    _: OpaquePointer?,
-    _ message: OpaquePointer?,
-    _ context: UnsafeMutableRawPointer?
-) {
+private func natsArrived(_: OpaquePointer?, _: OpaquePointer?, _ message: OpaquePointer?, _ context: Context?) {
     defer { natsMsg_Destroy(message) }
     guard let message, let context else { return }
     Unmanaged<Recipient>.fromOpaque(context).takeUnretainedValue().handle(message)
 }
 
 /// The last message of a subscription was delivered: releases the reference of `subscribe`.
-private func natsCompleted(_ context: UnsafeMutableRawPointer?) {
+private func natsCompleted(_ context: Context?) {
     if let context { Unmanaged<Recipient>.fromOpaque(context).release() }
 }
 
 /// The server has reported an error, before the connection is closed. The text belongs to this thread.
-private func natsFailed(
-    _: OpaquePointer?,
-    _: OpaquePointer?,
-    _ status: natsStatus,
-    _ context: UnsafeMutableRawPointer?
-) {
+private func natsFailed(_: OpaquePointer?, _: OpaquePointer?, _ status: natsStatus, _ context: Context?) {
     guard status == NATS_NOT_PERMITTED, let context, let text = nats_GetLastError(nil) else { return }
     Unmanaged<NATSConnection>.fromOpaque(context).takeUnretainedValue().refused(String(cString: text))
 }
 
 /// The connection is closed: releases the reference of `open`.
-private func natsClosed(_: OpaquePointer?, _ context: UnsafeMutableRawPointer?) {
+private func natsClosed(_: OpaquePointer?, _ context: Context?) {
     guard let context else { return }
     Unmanaged<NATSConnection>.fromOpaque(context).takeRetainedValue().closed()
 }

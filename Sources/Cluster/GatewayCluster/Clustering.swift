@@ -52,13 +52,10 @@ extension ClusterNode {
             configuration: configuration.clusterDigest,
             timings: configuration.cluster.timings(linger: configuration.pool.subscriptionLinger)
         )
-        let engine = NATSEngine(
-            configuration: NATSConfiguration(configuration.cluster.connection),
-            process: machine.process
-        )
+        let settings = NATSConfiguration(configuration.cluster.connection)
         self.init(
             configuration: configuration.cluster,
-            engine: engine,
+            engine: NATSEngine(configuration: settings, process: machine.process),
             machine: machine,
             hub: hub,
             logger: logger,

@@ -25,15 +25,10 @@ extension ClusterNode {
         let found = state.withLock { state in
             state.machine.ledger?.specified[id].map { ($0, state.machine.holder(of: id)) }
         }
-        guard let (resource, holder) = found, let isOpen = resource.isOpen,
-            let definition = try? StreamDefinition(resource.specification.content)
+        guard let (entry, holder) = found, let isOpen = entry.isOpen,
+            let definition = try? StreamDefinition(entry.specification.content)
         else { return nil }
-        return PreparedStream(
-            definition: definition,
-            owner: resource.specification.owner,
-            holder: holder,
-            isOpen: isOpen
-        )
+        return PreparedStream(definition: definition, owner: entry.specification.owner, holder: holder, isOpen: isOpen)
     }
 
     /// The greatest id of an event that a client can have without the sources that were added to a prepared stream last, by the log;

@@ -7,11 +7,7 @@ package struct EarlierState: Sendable, Equatable {
     /// How long ago the position was the last one.
     package let age: Duration
 
-    static let wire = Wire<Self>(
-        { Self(ledger: $1, age: $0) },
-        (\.age, .duration),
-        (\.ledger, ClusterLedger.wire)
-    )
+    static let wire = Wire<Self>({ Self(ledger: $1, age: $0) }, (\.age, .duration), (\.ledger, ClusterLedger.wire))
 }
 
 /// What a member remembers of the log that it has applied: epochs, ages of positions, digests, and earlier ledgers. A joining

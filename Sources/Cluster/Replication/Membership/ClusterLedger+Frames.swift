@@ -184,20 +184,11 @@ extension ClusterLedger.SubscriptionEntry {
             carrier = client?.rawValue
             if client != nil { isActive = true }
         case .activity(let isActive): self.isActive = isActive
-        case .event(.subscribed(_, let fieldCount, let keyPosition, let commandPosition)):
+        case .event(.subscribed(_, let fields, let key, let command)):
             isActive = true
-            layout = SubscriptionLayout(
-                properties,
-                fieldCount: fieldCount,
-                keyPosition: keyPosition,
-                commandPosition: commandPosition
-            )
-        case .event(.unsubscribed(let isFinal)):
-            (layout, number) = (nil, nil)
-            if isFinal { isActive = false }
-        case .event(.failed):
-            (layout, number) = (nil, nil)
-            isActive = false
+            layout = SubscriptionLayout(properties, fieldCount: fields, keyPosition: key, commandPosition: command)
+        case .event(.unsubscribed(isFinal: true)), .event(.failed): (layout, number, isActive) = (nil, nil, false)
+        case .event(.unsubscribed): (layout, number) = (nil, nil)
         case .event: break
         }
     }

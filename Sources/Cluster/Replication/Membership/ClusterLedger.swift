@@ -108,12 +108,7 @@ package struct ClusterLedger: Sendable, Equatable {
         /// The position at which it was added.
         package internal(set) var madeAt: UInt64 = 0
 
-        static let wire = Wire<Self>(
-            Self.init,
-            (\.owner, .fixed64),
-            (\.status, .raw(.string)),
-            (\.madeAt, .varint)
-        )
+        static let wire = Wire<Self>(Self.init, (\.owner, .fixed64), (\.status, .raw(.string)), (\.madeAt, .varint))
     }
 
     /// A resource that a request created, and that another member recreates when its owner is removed.

@@ -5,11 +5,7 @@ package struct SharedQuotas: Sendable, Equatable {
         var members: [UInt64]
         var size: Int
 
-        static let wire = Wire<Self>(
-            { SharedQuotas.Use(members: $1, size: $0) },
-            (\.size, .size),
-            (\.members, .list(.fixed64))
-        )
+        static let wire = Wire<Self>({ Self(members: $1, size: $0) }, (\.size, .size), (\.members, .list(.fixed64)))
     }
 
     /// The units of one quota by id, and the sum of their sizes.
