@@ -100,9 +100,16 @@ package final class EventHub: ChangeSink {
 
     /// The numbers of the last events of a topic up to a position, one for each of its logs, as far as this hub knows them; nil for an
     /// unknown topic.
-    package func lastEvents(of topic: TopicID, through position: UInt64) -> [UInt64]? {
+    ///
+    /// - Parameter isCarried: Whether a client, if it is the topic, carries a subscription at the position. This hub may have kept a
+    ///   subscription that is gone.
+    package func lastEvents(
+        of topic: TopicID,
+        through position: UInt64,
+        carrying isCarried: (SubscriptionID) -> Bool = { _ in true }
+    ) -> [UInt64]? {
         let sequence = EventNumber.number(position: position, index: EventNumber.complete)
-        return state.withLock { $0.topics.lastEvents(of: topic, through: sequence) }
+        return state.withLock { $0.topics.lastEvents(of: topic, through: sequence, carrying: isCarried) }
     }
 
     /// Sets a topic to the state that it had in another hub at this hub's present sequence (see `state(of:)`). Its

@@ -180,7 +180,12 @@ struct ClusterApplier: Sendable {
 
     /// The last events of the topics of a ledger up to its position.
     func lastEvents(of ledger: ClusterLedger) -> [String: [UInt64]] {
-        topics(of: ledger).reduce(into: [:]) { $0[$1.id] = hub.lastEvents(of: $1.topic, through: ledger.position) }
+        topics(of: ledger).reduce(into: [:]) { lastEvents, entry in
+            // The hub keeps ended subscriptions with local readers, and their clients.
+            lastEvents[entry.id] = hub.lastEvents(of: entry.topic, through: ledger.position) { member in
+                ledger.subscriptions[member.rawValue]?.carrier == entry.id
+            }
+        }
     }
 
     private func topics(of ledger: ClusterLedger) -> [(id: String, topic: TopicID)] {

@@ -155,14 +155,27 @@ struct TopicTable: Sendable {
     }
 
     /// The sequences up to another one after which all events of a topic are known: of a subscription one; of a client those of its
-    /// channels, and that of its released subscriptions. Nil for an unknown topic.
-    func lastEvents(of topic: TopicID, through sequence: UInt64) -> [UInt64]? {
+    /// channels, and that of the subscriptions that it does not carry at that sequence.
+    ///
+    /// - Parameter isCarried: Whether the client carries a subscription then.
+    /// - Returns: Nil for an unknown topic.
+    func lastEvents(
+        of topic: TopicID,
+        through sequence: UInt64,
+        carrying isCarried: (SubscriptionID) -> Bool
+    ) -> [UInt64]? {
         switch topic {
         case .client(let id):
             guard let client = clients[id] else { return nil }
-            // A subscription with a later event was released later.
-            let released = client.departed.map(\.last).filter { $0 <= sequence }
-            let forgotten = released.reduce(min(client.forgottenThrough, sequence), max)
+            var forgotten = min(client.forgottenThrough, sequence)
+            for (log, last) in client.departed.map({ ($0.channel.log, $0.last) }) {
+                // A carried subscription was released later: its release follows.
+                if last > sequence, let released = log.context.subscription, isCarried(released) { continue }
+                forgotten = max(forgotten, min(last, log.lastSequence(through: sequence)))
+            }
+            for kept in client.places.keys where !isCarried(kept) {
+                forgotten = max(forgotten, subscriptions[kept]?.channel.log.lastSequence(through: sequence) ?? 0)
+            }
             return client.channels.map { $0.log.lastSequence(through: sequence) } + [forgotten]
         case .subscription(let id):
             return subscriptions[id].map { [$0.channel.log.lastSequence(through: sequence)] }
