@@ -382,6 +382,26 @@ struct DivergenceTests {
         #expect(!inspected.contains { if case .append = $0 { true } else { false } })
     }
 
+    /// The missing frame arrives by itself, and another one is missing: it may be the removal of this member.
+    @Test
+    func memberThatPausesKnowsThatFramesAreMissing() {
+        let cluster = cluster(seed: 3)
+        let (node, now) = (cluster.nodes[1], cluster.now)
+        let first = node.machine.position + 1
+        func arrived(_ position: UInt64) { _ = node.machine.arrived(StoredFrame(position: position, bytes: []), at: now) }
+        arrived(first + 1)
+        _ = node.machine.fetchFailed(isMissing: false, at: now)
+        arrived(first)
+        let isSettled = node.machine.isSettled
+        arrived(first + 3)
+        let (isSettledLater, later) = (node.machine.isSettled, now + .milliseconds(100))
+        let ownsSessions = node.machine.ownsSessions(at: later)
+        #expect(isSettled && !isSettledLater && !ownsSessions)
+        let early = node.machine.timePassed(at: later)
+        let due = node.machine.timePassed(at: now + .milliseconds(1100))
+        #expect([early, due].map(fetches) == [false, true])
+    }
+
     /// A request that had no reply for as long is followed by the next one at once.
     @Test
     func frameRequestedLongAgoIsFetchedAtOnce() throws {

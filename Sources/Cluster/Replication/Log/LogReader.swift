@@ -120,9 +120,10 @@ struct LogReader: Sendable {
     mutating func gapToFetch(after delay: Duration, always: Bool, at now: Moment) -> ClosedRange<UInt64>? {
         var gap = self.gap
         if let unproven { gap = unproven...max(unproven, gap?.upperBound ?? unproven) }
-        guard !isFetching, now >= pausedUntil, let gap else { return nil }
+        guard !isFetching, let gap else { return nil }
         let since = behindSince ?? now
         behindSince = since
+        guard now >= pausedUntil else { return nil }
         // Later frames show that the missing ones are not just late, unless the engine has replied that it has none of them.
         let isCertain = gap.upperBound < known && missingSince == nil
         guard always || isCertain || now - since >= delay else { return nil }
