@@ -182,7 +182,8 @@ final class SharedSubscription: Sendable {
 
     /// Whether the values that an expected resource waits for are here already.
     func hasArrived(_ resource: SubscriptionResource) -> Bool {
-        state.withLock { $0.arriving.hasValues(resource, table) } && !isInterrupted
+        // Under the lock: between the two, the session could end, with the values, and another one be connected.
+        state.withLock { $0.arriving.hasValues(resource, table) && !isInterrupted }
     }
 
     /// Whether the values may be older than the values of readers that move here. Such readers wait for the connection.
