@@ -89,9 +89,7 @@ extension NATSConfiguration {
         try natsCheck(natsOptions_SetWriteDeadline(options, 2000), "options")
         try natsCheck(natsOptions_SetPingInterval(options, 1000), "options")
         try natsCheck(natsOptions_SetMaxPingsOut(options, 3), "options")
-        if let user {
-            try natsCheck(natsOptions_SetUserInfo(options, user, password ?? ""), "user")
-        }
+        if let user { try natsCheck(natsOptions_SetUserInfo(options, user, password ?? ""), "user") }
         if let file = credentialsFile {
             try natsCheck(natsOptions_SetUserCredentialsFromFiles(options, file, nil), "credentials file")
         }

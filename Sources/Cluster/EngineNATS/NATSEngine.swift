@@ -19,9 +19,7 @@ package struct NATSEngine: ClusterEngine {
         let connection = NATSConnection(configuration: configuration, process: process, receive: receive)
         // The library blocks the calling thread.
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            DispatchQueue.global().async {
-                continuation.resume(with: Result { try connection.open() })
-            }
+            DispatchQueue.global().async { continuation.resume(with: Result { try connection.open() }) }
         }
         do {
             try await connection.makeLog()

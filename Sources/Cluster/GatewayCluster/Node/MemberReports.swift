@@ -241,9 +241,7 @@ extension ClusterNode: PoolSink {
     var ownsSessions: Bool { state.withLock { $0.machine.ownsSessions(at: clock()) } }
 
     /// Writes a record, unless this member does not belong to the cluster at the moment.
-    func write(_ record: ClusterRecord) {
-        if reports.withLock({ $0.outbox.append(request: record) }) { wake() }
-    }
+    func write(_ record: ClusterRecord) { if reports.withLock({ $0.outbox.append(request: record) }) { wake() } }
 
     private func countAdoptions(_ changes: [Change]) {
         for case .client(let id, let change) in changes {

@@ -62,9 +62,7 @@ extension ClusterNode {
         case .refused:
             let refused = shared.withLock { $0.credits.refused(claim) }
             if claim.isOptional {
-                pool?.changeCredits(of: claim.upstream) { credits, _ in
-                    credits.sessionsRefused(of: claim.upstream)
-                }
+                pool?.changeCredits(of: claim.upstream) { credits, _ in credits.sessionsRefused(of: claim.upstream) }
             }
             let free = state.withLock { $0.machine.ledger?.credits[claim.upstream].free } ?? .none
             let held = pool?.credits(of: claim.upstream)

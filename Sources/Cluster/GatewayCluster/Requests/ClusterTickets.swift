@@ -239,9 +239,7 @@ extension ClusterNode {
         if !isUsed { write(.ticket(.closed(ticket, at: Self.wallTime()))) }
     }
 
-    private func close(_ stream: String?) {
-        if let stream { hub.close(stream: stream, reason: StreamOpener.replaced) }
-    }
+    private func close(_ stream: String?) { if let stream { hub.close(stream: stream, reason: StreamOpener.replaced) } }
 
     /// Reports the end of the streams that tickets have opened on a removed member.
     func closeTickets(of member: UInt64) { write(.ticket(.closedAll(of: member, at: Self.wallTime()))) }

@@ -60,8 +60,6 @@ extension ClusterNode {
     /// How long ago streams of this member have last read topics (see `Wire.ages`).
     func agesOfReads(of topics: [TopicID]) -> [UInt64?] {
         let (reads, now) = (hub.lastReads(of: topics), clock())
-        return topics.map { topic in
-            reads[topic].map { UInt64(max(0, (now - $0).clampedNanoseconds / 1_000_000)) }
-        }
+        return topics.map { topic in reads[topic].map { UInt64(max(0, (now - $0).clampedNanoseconds / 1_000_000)) } }
     }
 }

@@ -188,9 +188,7 @@ extension HTTPHost {
                 let (place, deadline) = (cluster.place(of: id), cluster.clock() + ClusterNode.logTimeout)
                 _ = await cluster.changes(of: id, since: place, until: deadline) { services.has(id) }
             }
-            guard isHere(call, in: cluster, isBehind) else {
-                return .response(Response(status: Response.misdirected))
-            }
+            guard isHere(call, in: cluster, isBehind) else { return .response(Response(status: Response.misdirected)) }
             return try await cluster.performHere(call, operation)
         }
         logUnexpectedError(of: response, record)

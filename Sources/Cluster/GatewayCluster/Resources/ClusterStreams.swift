@@ -183,9 +183,7 @@ struct ClusterStreams: Sendable {
     }
 
     /// Writes the definitions of all streams of this member again, after it has joined under another number.
-    func declareAgain() {
-        for id in services.streamResources.ids { declareAgain(id) }
-    }
+    func declareAgain() { for id in services.streamResources.ids { declareAgain(id) } }
 
     private func declareAgain(_ id: String) {
         var isOpen = false
@@ -306,9 +304,7 @@ struct ClusterStreams: Sendable {
         entry.prepared?.addedAfter = cluster.lastIDWithoutAdditions(toStream: id)
         entry.joined = acquired.joined
         entry.clients = acquired.clients
-        guard services.streamResources.add(id, entry) else {
-            return opener.release(acquired.joined, [:], of: owner)
-        }
+        guard services.streamResources.add(id, entry) else { return opener.release(acquired.joined, [:], of: owner) }
         if let identity = Caller.identity(of: owner) { cluster.takeOver(.stream(id, of: identity)) }
         for client in acquired.clients.values { services.pool.streamOpened(on: client) }
     }

@@ -83,9 +83,7 @@ struct LocalReaders: Sendable {
     }
 
     /// The member was removed: the log has none of its records.
-    mutating func reset() {
-        for id in interests.keys { interests[id]?.stage = .unknown }
-    }
+    mutating func reset() { for id in interests.keys { interests[id]?.stage = .unknown } }
 
     /// Drops the subscriptions without readers for a time; returns the records of those that the log has, and the others.
     mutating func dropIdle(after linger: Duration, at now: Moment) -> (records: [ClusterRecord], undeclared: [String]) {

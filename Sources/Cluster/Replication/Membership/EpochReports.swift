@@ -31,9 +31,7 @@ struct EpochReports: Sendable {
         hasOwn = hasOwn || outbox.isEmpty
     }
 
-    mutating func written(_ records: UInt64) {
-        if let end, records >= end { hasOwn = true }
-    }
+    mutating func written(_ records: UInt64) { if let end, records >= end { hasOwn = true } }
 
     // MARK: - Other processes
 

@@ -211,9 +211,7 @@ extension ClusterLedger {
     }
 
     private mutating func refuse(_ waiting: SharedCredits.Waiting) {
-        if waiting.claim.missing.sessions > 0 {
-            reassignWithoutSession(waiting.claim.upstream, of: waiting.member)
-        }
+        if waiting.claim.missing.sessions > 0 { reassignWithoutSession(waiting.claim.upstream, of: waiting.member) }
         effects.append(.order(.report(.credits(waiting.claim.number), .refused), to: waiting.member))
     }
 

@@ -48,9 +48,7 @@ package struct SharedQuotas: Sendable, Equatable {
     }
 
     /// Whether a member has a unit.
-    package func contains(_ unit: QuotaUnit, of member: UInt64) -> Bool {
-        use(unit)?.members.contains(member) ?? false
-    }
+    package func contains(_ unit: QuotaUnit, of member: UInt64) -> Bool { use(unit)?.members.contains(member) ?? false }
 
     private func use(_ unit: QuotaUnit) -> Use? { quotas[unit.quota]?.uses[unit.id] }
 

@@ -17,9 +17,7 @@ package struct StreamDefinition: Sendable {
     package var bytes: [UInt8] { Self.wire.stating().bytes(self) }
 
     /// Reads the bytes of a specification.
-    package init(_ bytes: [UInt8]) throws(CodingError) {
-        self = try Self.wire.stating().value(bytes)
-    }
+    package init(_ bytes: [UInt8]) throws(CodingError) { self = try Self.wire.stating().value(bytes) }
 
     /// A source, the key of its shared subscription, and whether a subscription was joined by the name of a feed.
     fileprivate typealias Source = (source: StreamSource, key: SharedTopicKey?, isTyped: Bool)
