@@ -134,16 +134,6 @@ final class ClusterNode: Sendable {
         _ = shared.withLock { $0.host.take() }
     }
 
-    /// Connects to an engine; the inputs have the number of the connection.
-    func connect(to engine: any ClusterEngine, _ number: Int) async throws -> EngineLink {
-        let isOver = StopSignal()
-        let connection = try await engine.connect { [weak self] input in
-            if case .closed = input { isOver.set() }
-            self?.offer(.engine(input, number))
-        }
-        return EngineLink(connection: connection, number: number, isOver: isOver)
-    }
-
     func wake() { wakeUps.continuation.yield() }
 
     /// Runs a job beside the node's task, until it is done or the node is cancelled.
@@ -259,7 +249,9 @@ final class ClusterNode: Sendable {
             switch action {
             case .append(let frame): state.withLock { $0.link }?.connection.append(frame, again: true)
             case .fetch(let range): ask({ try await $0.fetch(range) }, Input.fetched)
-            case .reconnect: reconnect()
+            case .reconnect:
+                logger.warning("the cluster's engine does not respond, or has no log")
+                disconnected()
             case .inspectLog: ask({ try await $0.inspectLog() }, Input.logInspected)
             case .broadcast(let heartbeat): state.withLock { $0.link }?.connection.broadcast(reporting(heartbeat).bytes)
             case .requestState(let formats): requestState(in: formats)

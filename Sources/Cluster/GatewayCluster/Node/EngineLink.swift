@@ -39,8 +39,18 @@ extension ClusterNode {
     /// The number of connections to `localEngine`.
     private static let localNumber = -1
 
+    /// Connects to an engine; the inputs have the number of the connection.
+    private func connect(to engine: any ClusterEngine, _ number: Int) async throws -> EngineLink {
+        let isOver = StopSignal()
+        let connection = try await engine.connect { [weak self] input in
+            if case .closed = input { isOver.set() }
+            self?.offer(.engine(input, number))
+        }
+        return EngineLink(connection: connection, number: number, isOver: isOver)
+    }
+
     /// A member that serves its readers alone continues to do so until the log of the engine can be read.
-    func check(_ connection: any EngineConnection) async throws {
+    private func check(_ connection: any EngineConnection) async throws {
         guard isAlone else { return }
         do {
             _ = try await connection.inspectLog()
@@ -160,10 +170,5 @@ extension ClusterNode {
         reply(snapshot.bytes(in: format))
         let spent = clock() - began
         state.withLock { $0.statePace.add(spent) }
-    }
-
-    func reconnect() {
-        logger.warning("the cluster's engine does not respond, or has no log")
-        disconnected()
     }
 }
