@@ -15,7 +15,7 @@ import Testing
         await fixture.serveAgain()
         let pool = member.services.pool
         pool.timePassed()
-        while pool.state.withLock({ $0.awaitsReads }) { await Task.yield() }
+        while pool.state.withLock({ $0.expiry.awaitsReads }) { await Task.yield() }
     }
 
     @Test func whatAStreamOfAnotherMemberReadsStays() async throws {
