@@ -82,7 +82,7 @@ import Testing
                 counter: 0,
                 payload: [1]
             )
-            other.node.state.withLock { $0.link }?.connection.append(epoch.bytes)
+            other.node.state.withLock { $0.link }?.connection.append(epoch.bytes, again: false)
             await other.join(fixture.engine, after: number)
             #expect(try await creation.response.value.status == 201)
             await member.join(fixture.engine)

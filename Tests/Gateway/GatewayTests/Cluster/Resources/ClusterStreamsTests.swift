@@ -348,7 +348,7 @@ import Testing
             counter: 0,
             payload: [1]
         )
-        fixture.members[1].node.state.withLock { $0.link }?.connection.append(epoch.bytes)
+        fixture.members[1].node.state.withLock { $0.link }?.connection.append(epoch.bytes, again: false)
     }
 
     /// The member that carries the subscription of the streams, and the other one. Only the first one writes records by
