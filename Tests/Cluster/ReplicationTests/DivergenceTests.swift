@@ -388,7 +388,9 @@ struct DivergenceTests {
         let cluster = cluster(seed: 3)
         let (node, now) = (cluster.nodes[1], cluster.now)
         let first = node.machine.position + 1
-        func arrived(_ position: UInt64) { _ = node.machine.arrived(StoredFrame(position: position, bytes: []), at: now) }
+        func arrived(_ position: UInt64) {
+            _ = node.machine.arrived(StoredFrame(position: position, bytes: []), at: now)
+        }
         arrived(first + 1)
         _ = node.machine.fetchFailed(isMissing: false, at: now)
         arrived(first)

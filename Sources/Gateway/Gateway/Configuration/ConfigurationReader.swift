@@ -324,7 +324,8 @@ package struct ConfigurationReader {
             note("http.tls.certificate", rule)
         }
         // Keys and tokens that have a mistake are missing.
-        if !hasMistake(within: "auth."), let rule = configuration.access.violation(listeningOn: configuration.http.host) {
+        if !hasMistake(within: "auth."), let rule = configuration.access.violation(listeningOn: configuration.http.host)
+        {
             note("http.host", rule)
         }
     }
