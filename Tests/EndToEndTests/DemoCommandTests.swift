@@ -195,6 +195,19 @@ internal import Testing
         }
     }
 
+    /// As the events of another server, or of a gateway behind a proxy that changes media types.
+    @Test func streamOfAnotherMediaTypeIsRefusedBeforeItsEnd() async throws {
+        let stream = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 999\r\n\r\n: hello\n\n"
+        let binary = try GatewayProcess.binary("lightstreamer-gateway")
+        try await BadServer.run(.response(stream)) { port in
+            let address = "http://127.0.0.1:\(port)"
+            let command = ["watch", "--once", "--gateway", address, "item1", "last_price"]
+            let (status, output) = try await run(binary, command)
+            #expect(status == 1)
+            #expect(output.contains("No gateway responds at \(address)"), "\(output)")
+        }
+    }
+
     @Test func watchFindsOutWhatServesAnAddress() async throws {
         let process = try GatewayProcess(["demo", "--port", "0", "--demo-port", "0"])
         let addresses = try await process.demoAddresses()

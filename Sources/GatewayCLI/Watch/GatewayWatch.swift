@@ -62,10 +62,12 @@ struct GatewayWatch {
     static func isTemporary(_ status: Int) -> Bool { [408, 425, 429].contains(status) || status >= 500 }
 
     /// Throws for a refusal that another attempt would not change, and with `once` for any refusal; otherwise shows it.
-    /// A page in place of the stream may be that of a proxy, for a time.
+    /// A page in place of the stream may be that of a proxy, for a time. Only its beginning is read: a stream of another media
+    /// type has no end.
     private func refused(_ status: Int, _ next: HTTPFetch.Next) async throws {
+        let most = status == 200 ? 1 : Self.longestProblem
         var body: [UInt8] = []
-        while body.count < Self.longestProblem, let part = try await next(nil) { body += part }
+        while body.count < most, let part = try await next(Self.responseTimeout) { body += part }
         let text = String(decoding: body, as: UTF8.self)
         let sentence =
             status == 200
