@@ -36,6 +36,7 @@ public enum LockRank: UInt, Sendable, CaseIterable {
     /// The inputs of the task of a member; streams, calls, credits and rates that requests and the task share. The end of a
     /// call may use them under any lock.
     case clusterShared
-    /// The inputs of a task or of a loop, and the answer to a request: the end of an object may use them under any lock.
+    /// The inputs of a task or of a loop, the answer to a request, and the memory of its body: the end of an object may use them
+    /// under any lock.
     case mailbox
 }

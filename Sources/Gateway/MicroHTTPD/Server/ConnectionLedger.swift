@@ -42,7 +42,8 @@ final class ConnectionLedger: Sendable {
         self.configuration = configuration
         bodyShare = max(configuration.bodyBudget / 2, configuration.bodyLimit)
         let responses = ResponseBudget(limit: configuration.responseBudget)
-        counts = RankedMutex(Counts(limit: configuration.connectionLimit, responses: responses))
+        // The end of a request, which may come under any lock, releases its body.
+        counts = RankedMutex(Counts(limit: configuration.connectionLimit, responses: responses), rank: .mailbox)
     }
 
     /// Lowers the limit to that of the system.

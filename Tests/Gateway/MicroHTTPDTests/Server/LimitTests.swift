@@ -338,6 +338,22 @@ internal import Testing
         #expect((68..<70).compactMap(admit).count == 2)
     }
 
+    /// As of a request that a table has last: the table may be of any rank.
+    @Test func aBodyIsReleasedUnderALock() throws {
+        let ledger = ConnectionLedger(DaemonConfiguration())
+        let address = PeerAddress(host: "192.0.2.1", port: 1)
+        let place = try #require(ledger.admit(address, descriptor: 1_000_000))
+        #expect(ledger.reserveBody(300, on: place, of: "key:a"))
+        let table = RankedMutex(
+            [HeldBody(ledger: ledger, count: 300, place: place, caller: "key:a")],
+            rank: .clusterShared
+        )
+        table.withLock { $0 = [] }
+        var figures = DaemonFigures()
+        ledger.report(in: &figures)
+        #expect(figures.bodies.used == 0)
+    }
+
     @Test func oneAddressTakesOnlyAPartOfTheReserve() {
         let ledger = ConnectionLedger(
             configuration {
