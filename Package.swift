@@ -258,7 +258,7 @@ let allTests: [Target] = [
         ]
     ),
     tests("RecordingTests", ["Recording", "DemoServer", "Primitives", "TestSupport"]),
-    tests("EngineNATSTests", in: "Cluster", ["CNATS", "EngineNATS", "Replication"]),
+    tests("EngineNATSTests", in: "Cluster", ["CNATS", "EngineNATS", "Replication", nioCore, nioPosix]),
     tests("DemoServerTests", ["DemoServer", "Primitives", "TLCP", nioCore, nioPosix]),
     tests("LightstreamerTestingTests", ["LightstreamerTesting", "LightstreamerClient", "Primitives"]),
     tests(

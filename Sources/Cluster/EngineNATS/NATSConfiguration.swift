@@ -89,6 +89,8 @@ extension NATSConfiguration {
         try natsCheck(natsOptions_SetWriteDeadline(options, 2000), "options")
         try natsCheck(natsOptions_SetPingInterval(options, 1000), "options")
         try natsCheck(natsOptions_SetMaxPingsOut(options, 3), "options")
+        // One thread for all subscriptions: a heartbeat that comes back tells that the frames before it have arrived.
+        try natsCheck(natsOptions_UseGlobalMessageDelivery(options, true), "options")
         if let user { try natsCheck(natsOptions_SetUserInfo(options, user, password ?? ""), "user") }
         if let file = credentialsFile {
             try natsCheck(natsOptions_SetUserCredentialsFromFiles(options, file, nil), "credentials file")
