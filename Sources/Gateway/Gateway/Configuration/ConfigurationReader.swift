@@ -320,7 +320,8 @@ package struct ConfigurationReader {
         for file in configuration.cluster.files where readFile(file.path) == nil {
             note(file.key, Self.rule(ofUnreadable: file.path))
         }
-        if let rule = CertificateCheck.violation(of: configuration.http.certificate) {
+        // A certificate or key whose file has a mistake is missing beside the other one.
+        if !hasMistake(within: "http.tls."), let rule = CertificateCheck.violation(of: configuration.http.certificate) {
             note("http.tls.certificate", rule)
         }
         // Keys and tokens that have a mistake are missing.
@@ -337,10 +338,10 @@ package struct ConfigurationReader {
     /// Adds a mistake, unless its key already has one.
     private mutating func note(_ key: String, _ rule: String) { note([(key, rule)]) }
 
-    /// Adds the mistakes that one check found, apart from those of keys that already have a mistake.
+    /// Adds the mistakes that one check found, apart from those of keys that already have a mistake, or whose file has one.
     private mutating func note(_ found: [(key: String, rule: String)]) {
         let known = Set(mistakes.map(\.key))
-        for (key, rule) in found where !known.contains(key) {
+        for (key, rule) in found where known.isDisjoint(with: [key, key + "File"]) {
             mistakes.append(ConfigurationMistake(place: place(of: key), key: key, rule: rule))
         }
     }

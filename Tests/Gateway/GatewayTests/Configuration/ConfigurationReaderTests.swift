@@ -533,12 +533,19 @@ internal import Testing
         #expect(mistakes.contains("gateway.yaml:\(mistake)"), "\(mistakes)")
     }
 
-    /// The second mistake, that there are no fields or no credentials, was none of the author's.
+    /// The second mistake, that there are no fields, no credentials or no value, was none of the author's.
     @Test(
         arguments: [
             ("feeds: {a: {fields: {b: strin}}}\nupstreams: {d: {serverAddress: http://d}}\n", "feeds.a.fields.b"),
             ("http: {host: 0.0.0.0}\nauth: {keys: {a: {hash: x}}}\n", "auth.keys.a.hash"),
             ("http: {host: 0.0.0.0}\nauth: {jwt: {secretFile: /nonexistent}}\n", "auth.jwt.secretFile"),
+            ("http: {tls: {certificate: x, keyFile: /nonexistent}}\n", "http.tls.keyFile"),
+            ("http: {tls: {certificateFile: /nonexistent, key: x}}\n", "http.tls.certificateFile"),
+            ("cluster: {engine: nats, secretFile: /nonexistent}\n", "cluster.secretFile"),
+            (
+                "upstreams: {d: {serverAddress: https://d, tls: {certificateFile: /nonexistent, key: x}}}\n",
+                "upstreams.d.tls.certificateFile"
+            ),
         ]
     )
     func aMistakeHasNoConsequencesOfItsOwn(text: String, key: String) {
