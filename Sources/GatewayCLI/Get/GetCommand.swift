@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import FoundationEssentials
+internal import Gateway
 internal import HTTPFetch
 
 /// `get`: reads values once, from a gateway.
@@ -24,16 +25,6 @@ struct GetCommand: AsyncParsableCommand {
     /// The forms of the output.
     enum Format: String, CaseIterable, ExpressibleByArgument {
         case text, csv, json, ndjson
-
-        /// The media type of the gateway's response.
-        var mediaType: String {
-            switch self {
-            case .text: "text/plain"
-            case .csv: "text/csv"
-            case .json: "application/json"
-            case .ndjson: "application/x-ndjson"
-            }
-        }
     }
 
     @Argument(help: "[ADDRESS] ITEM… FIELD,…")
@@ -97,7 +88,8 @@ struct GetCommand: AsyncParsableCommand {
             )
             let response = try await request.response(upTo: 1 << 27)
             if response.status == 204 { return [] }
-            if response.status == 200, response.head.mediaType == format.mediaType { return response.body }
+            let expected = ValuesForm(rawValue: format.rawValue)?.offer
+            if response.status == 200, response.head.mediaType == expected { return response.body }
             let text = String(decoding: response.body, as: UTF8.self)
             guard ProblemText.isProblem(text) else {
                 let sentence = ProblemText.foreign(at: address, status: response.status, text)

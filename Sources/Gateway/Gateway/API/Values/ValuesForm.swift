@@ -1,4 +1,5 @@
-enum ValuesForm: String, Sendable, CaseIterable {
+/// The forms of the response to a `GET` of values.
+package enum ValuesForm: String, Sendable, CaseIterable {
     case json
     /// The bare value, or lines of values separated by tabs.
     case text
@@ -19,7 +20,8 @@ enum ValuesForm: String, Sendable, CaseIterable {
     /// The media types of all forms, without parameters.
     static let offers = allCases.map(\.offer)
 
-    private var offer: String { String(mediaType.prefix { $0 != ";" }) }
+    /// The media type without parameters.
+    package var offer: String { String(mediaType.prefix { $0 != ";" }) }
 
     /// The form that a request names by `format`, else the one that its `Accept` prefers. Throws a 422 problem for an
     /// unknown name, and a 406 problem if no form is acceptable; both name the forms that there are. `alsoStreams`: the URL
