@@ -348,38 +348,22 @@ struct DivergenceTests {
     }
 
     /// Frames that arrive behind the missing ones are no reason to ask again at once: the engine would be asked as fast as it
-    /// replies.
-    @Test
-    func framesThatTheEngineDoesNotHaveAreFetchedWithPauses() throws {
-        let cluster = cluster(seed: 3)
-        let (node, now) = (cluster.nodes[1], cluster.now)
-        let (created, last) = (node.machine.inspections.created, node.machine.position + 2)
-        let generation = LogGeneration(created: try #require(created), first: 1, last: last)
-        let arrived = node.machine.arrived(StoredFrame(position: last, bytes: []), at: now)
-        let failed = node.machine.fetchFailed(isMissing: true, at: now)
-        let inspected = node.machine.logInspected(generation, at: now)
-        let early = node.machine.timePassed(at: now + .milliseconds(40))
-        let due = node.machine.timePassed(at: now + .milliseconds(60))
-        #expect([arrived, failed, inspected, early, due].map(fetches) == [true, false, false, false, true])
-        #expect(failed == [.inspectLog])
-    }
-
-    /// Nor is an engine that refuses to deliver frames, as one whose log is no longer read by position.
-    @Test
-    func framesThatTheEngineDoesNotDeliverAreFetchedWithPauses() throws {
+    /// replies. Nor is an engine that refuses to deliver frames, as one whose log is no longer read by position.
+    @Test(arguments: [(true, 40, 60), (false, 900, 1100)])
+    func framesThatTheEngineDoesNotDeliverAreFetchedWithPauses(isMissing: Bool, tooEarly: Int, inTime: Int) throws {
         let cluster = cluster(seed: 3)
         let (node, now) = (cluster.nodes[1], cluster.now)
         let (created, last) = (try #require(node.machine.inspections.created), node.machine.position + 2)
         let generation = LogGeneration(created: created, first: 1, last: last)
         let arrived = node.machine.arrived(StoredFrame(position: last, bytes: []), at: now)
-        let failed = node.machine.fetchFailed(isMissing: false, at: now)
+        let failed = node.machine.fetchFailed(isMissing: isMissing, at: now)
         let inspected = node.machine.logInspected(generation, at: now)
-        let early = node.machine.timePassed(at: now + .milliseconds(900))
-        let due = node.machine.timePassed(at: now + .milliseconds(1100))
+        let early = node.machine.timePassed(at: now + .milliseconds(tooEarly))
+        let due = node.machine.timePassed(at: now + .milliseconds(inTime))
         #expect([arrived, failed, inspected, early, due].map(fetches) == [true, false, false, false, true])
         #expect(failed == [.inspectLog])
         // What is in flight was sent just now.
-        #expect(!inspected.contains { if case .append = $0 { true } else { false } })
+        #expect(isMissing || !inspected.contains { if case .append = $0 { true } else { false } })
     }
 
     /// The missing frame arrives by itself, and another one is missing: it may be the removal of this member.
