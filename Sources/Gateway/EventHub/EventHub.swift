@@ -106,7 +106,7 @@ package final class EventHub: ChangeSink {
     package func lastEvents(
         of topic: TopicID,
         through position: UInt64,
-        carrying isCarried: (SubscriptionID) -> Bool = { _ in true }
+        carrying isCarried: (SubscriptionID) -> Bool
     ) -> [UInt64]? {
         let sequence = EventNumber.number(position: position, index: EventNumber.complete)
         return state.withLock { $0.topics.lastEvents(of: topic, through: sequence, carrying: isCarried) }
