@@ -154,8 +154,8 @@ struct TopicTable: Sendable {
         }
     }
 
-    /// The sequences up to another one after which all events of a topic are known: of a subscription one; of a client those of its
-    /// channels, and that of the subscriptions that it does not carry at that sequence.
+    /// The sequences, up to `sequence`, after which all events of a topic are known: for a subscription one sequence; for a client
+    /// a sequence for each of its channels, and one for the subscriptions that the client does not carry at `sequence`.
     ///
     /// - Parameter isCarried: Whether the client carries a subscription then.
     /// - Returns: Nil for an unknown topic.

@@ -338,7 +338,7 @@ package struct ConfigurationReader {
     /// Adds a mistake, unless its key already has one.
     private mutating func note(_ key: String, _ rule: String) { note([(key, rule)]) }
 
-    /// Adds the mistakes that one check found, apart from those of keys that already have a mistake, or whose file has one.
+    /// Adds the mistakes that a check found, apart from mistakes of keys that have an earlier mistake, or whose file has a mistake.
     private mutating func note(_ found: [(key: String, rule: String)]) {
         let known = Set(mistakes.map(\.key))
         for (key, rule) in found where known.isDisjoint(with: [key, key + "File"]) {

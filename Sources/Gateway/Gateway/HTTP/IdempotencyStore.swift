@@ -6,7 +6,7 @@ internal import Primitives
 /// The responses to requests with an `Idempotency-Key`, so that a repeated POST is performed once.
 ///
 /// Bounded by number, bytes and time. When it is full, the oldest responses of the caller that has the most are dropped,
-/// so that no caller drops those of others. Requests that are being performed stay, and do not count: they would take the
+/// so that no caller drops responses of others. Requests in progress stay, and do not count: such requests would take the
 /// room of the responses of others, and are themselves bounded. No request is rejected.
 package final class IdempotencyStore: Sendable {
     enum Decision: Sendable {

@@ -1,7 +1,7 @@
 internal import SessionCore
 
-/// The move of a resource to another upstream subscription with the same items and fields. Its readers keep their values:
-/// they receive the events of the former subscription until the new one has its snapshot, and then what differs.
+/// The move of a resource to another upstream subscription with the same items and fields. Readers keep the values that
+/// they have: until the new subscription has its snapshot, events of the former one follow, and then what differs.
 struct SubscriptionMove {
     let target: SharedSubscription
     /// The values that the readers of the resource have.
