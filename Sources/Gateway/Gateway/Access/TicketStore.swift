@@ -24,8 +24,8 @@ final class TicketStore: Sendable {
 
     struct State {
         var entries: [[UInt8]: Entry] = [:]
-        /// The hashes in the order of issue, which is also the order of expiry.
-        var order: [[UInt8]] = []
+        /// The hashes in the order of expiry, which is the order of issue unless a reload has changed the lifetime.
+        var order: [(hash: [UInt8], expiresAt: Moment)] = []
         var counts: [String: Int] = [:]
         var streams: [[UInt8]: OpenedStream] = [:]
         /// The hashes of tickets whose streams have closed, with the times, oldest first. A ticket that was used again
@@ -51,8 +51,10 @@ final class TicketStore: Sendable {
             Self.dropExpired(&state, now: now)
             let limit = caller.identity == nil ? maxTickets : maxTicketsPerCaller
             guard state.entries.count < maxTickets, state.counts[name, default: 0] < limit else { return nil }
-            state.entries[hash] = Entry(caller: caller, expiresAt: now + lifetime)
-            state.order.append(hash)
+            let expiresAt = now + lifetime
+            state.entries[hash] = Entry(caller: caller, expiresAt: expiresAt)
+            let last = state.order.lastIndex { $0.expiresAt <= expiresAt }
+            state.order.insert((hash, expiresAt), at: last.map { $0 + 1 } ?? 0)
             state.counts[name, default: 0] += 1
             return IssuedTicket(text: text, lifetime: lifetime)
         }
@@ -157,16 +159,16 @@ final class TicketStore: Sendable {
     /// Removes expired tickets from the front. Used tickets behind valid ones are removed when they are the majority.
     private static func dropExpired(_ state: inout State, now: Moment) {
         var dropped = 0
-        for hash in state.order {
-            if let entry = state.entries[hash] {
-                if entry.expiresAt > now { break }
+        for (hash, expiresAt) in state.order {
+            if state.entries[hash] != nil {
+                if expiresAt > now { break }
                 _ = take(hash, from: &state)
             }
             dropped += 1
         }
         if dropped > 0 { state.order.removeFirst(dropped) }
         if state.order.count > 64 + 2 * state.entries.count {
-            state.order = state.order.filter { state.entries[$0] != nil }
+            state.order = state.order.filter { state.entries[$0.hash] != nil }
         }
     }
 }

@@ -118,6 +118,18 @@ import Testing
         #expect(store.count == 1)
     }
 
+    /// As after a reload with a shorter lifetime. The ticket behind the one that lives longer stayed, and counted.
+    @Test func aTicketThatLivesLongerKeepsNoExpiredOnes() {
+        let store = TicketStore(maxTickets: 5, maxTicketsPerCaller: 2)
+        let caller = Caller(identity: "key:a")
+        let long = store.issue(to: caller, lifetime: .seconds(3_600), now: .zero)
+        #expect(store.issue(to: caller, lifetime: .seconds(30), now: .zero) != nil)
+        #expect(store.issue(to: caller, lifetime: .seconds(30), now: .zero + .seconds(31)) != nil)
+        #expect(store.count == 2 && store.held == 2)
+        #expect(store.redeem(long?.text ?? "", for: Self.target, now: .zero + .seconds(3_599))?.caller == caller)
+        #expect(store.count == 0)
+    }
+
     @Test func ticketsMadeAndUsedInALoopDoNotPileUp() {
         let store = TicketStore(maxTickets: 5, maxTicketsPerCaller: 5)
         let caller = Caller(identity: "key:a")
