@@ -68,15 +68,15 @@ package struct StreamRequest: Sendable {
 
 /// Decides which subscriptions of a client a stream reads. It is asked under the lock of the hub.
 package protocol SubscriptionFilter: Sendable {
-    /// Whether a stream reads a subscription.
-    func covers(_ properties: SubscriptionProperties) -> Bool
+    /// Whether a stream reads a subscription as one of a client.
+    func covers(_ properties: SubscriptionProperties, of client: ClientID) -> Bool
 }
 
 extension StreamRequest {
     /// Whether the stream reads a subscription as one of a client.
-    package func admits(_ properties: SubscriptionProperties?) -> Bool {
+    package func admits(_ properties: SubscriptionProperties?, of client: ClientID) -> Bool {
         guard let filter, let properties else { return true }
-        return filter.covers(properties)
+        return filter.covers(properties, of: client)
     }
 }
 

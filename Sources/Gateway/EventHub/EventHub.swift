@@ -184,18 +184,20 @@ package final class EventHub: ChangeSink {
     /// present state of those that were added, unless the stream is ending.
     ///
     /// - Parameter types: The types of the fields of those that were added, for a stream with typed values.
+    /// - Parameter filter: The filter for the subscriptions of the clients among the sources; nil: the present filter.
     /// - Returns: The greatest id that the stream can have sent before the change.
     @discardableResult
     package func change(
         stream id: String,
         add: [StreamSource],
         remove: [StreamSource],
-        types: FieldTypes = [:]
+        types: FieldTypes = [:],
+        filter: (any SubscriptionFilter)? = nil
     ) throws(HubError) -> EventID {
         let now = clock()
         return try locked { state throws(HubError) in
             let last = state.topics.numbers.lastID
-            try state.streams.change(id, add: add, remove: remove, types, &state.topics, now: now)
+            try state.streams.change(id, add: add, remove: remove, types, filter, &state.topics, now: now)
             return last
         }
     }

@@ -131,10 +131,12 @@ struct StreamRecord: Sendable {
     mutating func change(
         to sources: [StreamSource],
         _ types: FieldTypes,
+        _ filter: (any SubscriptionFilter)?,
         _ topics: inout TopicTable
     ) -> [StreamChange] {
         let former = request
         request.sources = sources
+        if let filter { request.filter = filter }
         let (before, after) = (Set(former.sources), Set(sources))
         for case .subscription(let gone) in former.sources where !after.contains(.subscription(gone)) {
             request.types[gone] = nil

@@ -145,6 +145,7 @@ struct StreamTable: Sendable {
         add: [StreamSource],
         remove: [StreamSource],
         _ types: FieldTypes,
+        _ filter: (any SubscriptionFilter)?,
         _ topics: inout TopicTable,
         now: Moment
     ) throws(HubError) {
@@ -157,7 +158,7 @@ struct StreamTable: Sendable {
         sources += add.filter { present.insert($0).inserted }
         self.remove(id, from: former, now: now)
         self.add(id, to: sources)
-        update(id) { $0.change(to: sources, types, &topics) }
+        update(id) { $0.change(to: sources, types, filter, &topics) }
     }
 
     /// Makes the streams of a subscription, and of its former and present client, read the channels that they need since

@@ -47,12 +47,12 @@ struct WantedChannels {
                 guard withSubscriptions else { continue }
                 for member in only.map({ [$0] }) ?? client.members {
                     guard let record = topics.subscriptions[member], record.client == id,
-                        request.admits(record.properties)
+                        request.admits(record.properties, of: id)
                     else { continue }
                     add(WantedChannel(channel: record.channel, subscription: member, isInGroup: true))
                 }
                 guard only == nil else { continue }
-                departed += client.departed.filter { request.admits($0.channel.log.context.properties) }
+                departed += client.departed.filter { request.admits($0.channel.log.context.properties, of: id) }
                 forgottenThrough = max(forgottenThrough, client.forgottenThrough)
             }
         }
@@ -180,7 +180,7 @@ extension [SourceState] {
             var present: [TopicID] = [source.topic]
             if case .client(let id, withSubscriptions: true) = source {
                 let members = topics.clients[id]?.members ?? []
-                present += members.filter { request.admits(topics.subscriptions[$0]?.properties) }
+                present += members.filter { request.admits(topics.subscriptions[$0]?.properties, of: id) }
                     .map { .subscription($0) }
             }
             return present.compactMap { SourceState(of: $0, in: topics) }

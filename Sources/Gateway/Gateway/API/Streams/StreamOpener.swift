@@ -106,7 +106,7 @@ package struct StreamOpener: Sendable {
         request.sources = acquired.sources
         request.opened = acquired.opened
         request.typed = acquired.typed
-        request.filter = services.permissions(call).filter
+        request.filter = services.permissions(call).filter(of: request.sources)
         var entry = StreamResources.Entry(madeAt: services.clock(), owner: call.caller.account)
         entry.isOpen = true
         entry.opener = call.caller
@@ -140,10 +140,10 @@ package struct StreamOpener: Sendable {
         request.format = settings.format
         request.lastEventID = settings.lastEventID
         request.since = settings.since
-        request.filter = services.permissions(call).filter
         // Sources that were deleted meanwhile; without any other, the check refuses the first of them.
         request.sources.removeAll { entry.joined[$0.id] == nil && !services.hub.knows($0.topic) }
         if request.sources.isEmpty { request.sources = prepared.sources }
+        request.filter = services.permissions(call).filter(of: request.sources)
         let areSubscriptions = request.sources.map { SourceSelector.existing($0).isSubscription }
         request = request.compressed(compresses(areSubscriptions, call))
         for source in request.sources { try check(source, of: id, call) }

@@ -184,12 +184,17 @@ package struct StreamsResource: Sendable {
         if call.hasPreconditions { try view(id).tag.check(changeBy: call) }
     }
 
-    /// Refuses further sources of an open stream that the caller which has opened the stream may not read.
-    private func checkOpener(of id: String, _ selectors: [SourceSelector], _ call: Call) throws {
-        guard let opener = services.streamResources.entry(id)?.opener else { return }
+    /// The permissions of the caller that has opened a stream; nil if the stream is not open.
+    private func permissionsOfOpener(of id: String, _ call: Call) -> Permissions? {
+        guard let opener = services.streamResources.entry(id)?.opener else { return nil }
         var call = call
         call.caller = opener
-        let permissions = services.permissions(call)
+        return services.permissions(call)
+    }
+
+    /// Refuses further sources of an open stream that the caller which has opened the stream may not read.
+    private func checkOpener(of id: String, _ selectors: [SourceSelector], _ call: Call) throws {
+        guard let permissions = permissionsOfOpener(of: id, call) else { return }
         for selector in selectors {
             do { try permissions.check(selector) } catch {
                 throw Challenge.insufficient(nil, "The credentials that opened the stream do not cover a new source.")
@@ -220,7 +225,7 @@ package struct StreamsResource: Sendable {
             freed = try lock.mutex.withLock { _ in
                 try checkTag(of: id, call)
                 try checkOpener(of: id, add, call)
-                return try exchange(id, adding: acquired, removing: topics)
+                return try exchange(id, adding: acquired, removing: topics, call)
             }
         } catch {
             opener.release(acquired.joined, [:], of: owner.account)
@@ -236,15 +241,23 @@ package struct StreamsResource: Sendable {
     private func exchange(
         _ id: String,
         adding acquired: StreamOpener.AcquiredSources,
-        removing topics: Set<TopicID>
+        removing topics: Set<TopicID>,
+        _ call: Call
     ) throws(HubError) -> FreedSources {
         var last = services.hub.lastID
         if services.streamResources.entry(id)?.isOpen == true {
             let present = services.streams.listing(of: id)?.summary.request.sources ?? []
             let gone = present.filter { topics.contains($0.topic) }
             let types = services.types(of: acquired.joined, typed: acquired.typed)
+            let filter = permissionsOfOpener(of: id, call)?.filter(of: present + acquired.sources)
             do throws(HubError) {
-                last = try services.hub.change(stream: id, add: acquired.sources, remove: gone, types: types)
+                last = try services.hub.change(
+                    stream: id,
+                    add: acquired.sources,
+                    remove: gone,
+                    types: types,
+                    filter: filter
+                )
             } catch {
                 // The stream has ended just now: its entry is changed as that of a stream which is not open.
                 guard error == .unknownStream(id) else { throw error }

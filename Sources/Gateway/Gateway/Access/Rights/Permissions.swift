@@ -32,9 +32,14 @@ package struct Permissions: Sendable {
             && feeds.permit(properties, of: upstream, to: caller.rights)
     }
 
-    /// The filter for the subscriptions of a client in a stream; nil: all of them are covered.
-    var filter: (any SubscriptionFilter)? {
-        caller.rights.coversAllSubscriptions ? nil : CoveredSubscriptions(rights: caller.rights, feeds: feeds)
+    /// The filter for the subscriptions of the clients among the sources of a stream; nil: all of them are covered.
+    func filter(of sources: [StreamSource]) -> (any SubscriptionFilter)? {
+        if caller.rights.coversAllSubscriptions { return nil }
+        var upstreams: [ClientID: String] = [:]
+        for case .client(let id, withSubscriptions: true) in sources {
+            upstreams[id] = pool.client(id)?.upstream ?? coordination.resourceElsewhere(id.rawValue)?.upstream
+        }
+        return CoveredSubscriptions(permissions: self, upstreams: upstreams)
     }
 
     // MARK: - Seeing
@@ -195,11 +200,12 @@ package struct Permissions: Sendable {
 }
 
 private struct CoveredSubscriptions: SubscriptionFilter {
-    let rights: Rights
-    let feeds: VisibleFeeds
+    let permissions: Permissions
+    /// The upstreams of the clients; those by address have none.
+    let upstreams: [ClientID: String]
 
-    func covers(_ properties: SubscriptionProperties) -> Bool {
-        rights.covers(properties) && feeds.permit(properties, of: nil, to: rights)
+    func covers(_ properties: SubscriptionProperties, of client: ClientID) -> Bool {
+        permissions.covers(properties, of: upstreams[client])
     }
 }
 

@@ -17,13 +17,9 @@ struct VisibleFeeds: Sendable {
     }
 
     /// Whether rights that list feeds permit a subscription: it has data of one of these feeds only.
-    ///
-    /// - Parameter upstream: The upstream of the subscription; nil: that of the feed.
-    func permit(_ properties: SubscriptionProperties, of upstream: String?, to rights: Rights) -> Bool {
+    func permit(_ properties: SubscriptionProperties, of upstream: String, to rights: Rights) -> Bool {
         rights.feeds == nil
-            || feeds.contains { feed in
-                rights.covers(feed: feed.name) && isData(feed, properties, of: upstream ?? self.upstream(of: feed))
-            }
+            || feeds.contains { rights.covers(feed: $0.name) && isData($0, properties, of: upstream) }
     }
 
     /// Whether rights that list feeds permit an upstream: one of these feeds has its data.
@@ -31,7 +27,7 @@ struct VisibleFeeds: Sendable {
         rights.feeds == nil || feeds.contains { rights.covers(feed: $0.name) && upstream(of: $0) == name }
     }
 
-    private func isData(_ feed: FeedConfiguration, _ properties: SubscriptionProperties, of upstream: String?) -> Bool {
+    private func isData(_ feed: FeedConfiguration, _ properties: SubscriptionProperties, of upstream: String) -> Bool {
         self.upstream(of: feed) == upstream && feed.covers(properties)
     }
 

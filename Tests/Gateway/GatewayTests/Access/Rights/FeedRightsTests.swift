@@ -11,8 +11,11 @@ import Testing
 @Suite struct FeedRightsTests {
     private static let key = "lsg_feed"
 
-    private func fixture(_ feeds: [String] = ["q"]) async throws -> AccessFixture {
-        var access = AccessFixture.keys()
+    private func fixture(
+        _ feeds: [String] = ["q"],
+        _ access: AccessConfiguration = AccessFixture.keys()
+    ) async throws -> AccessFixture {
+        var access = access
         var rights = KeyConfiguration(name: "").rights
         rights.operations = Set(Right.allCases)
         rights.feeds = feeds.map { WildcardPattern($0) }
@@ -183,6 +186,34 @@ import Testing
         #expect(fixture.perform("POST", "/v1/streams", as: AccessFixture.admin, body).status == 201)
         let list = fixture.perform("GET", "/v1/subscriptions", as: Self.key).json["subscriptions"]?.array ?? []
         #expect(list.compactMap { $0["items"]?.array?.first?.string } == ["item1"])
+    }
+
+    /// A client of one upstream carries subscriptions to items of feeds of both upstreams.
+    @Test func aStreamOfAClientHasNoDataOfFeedsOfAnotherUpstream() async throws {
+        let fixture = try await fixture([], TokenForge.configuration())
+        func token(_ claims: String = "") throws -> String {
+            let rights = #""operations":"read subscribe manage send","upstreams":"*","items":"*"\#(claims)"#
+            return try TokenForge.token(rights, expiry: fixture.time.wall + 100)
+        }
+        let (wide, narrow) = (try token(), try token(#","feeds":"other same""#))
+        let client = fixture.makeClient(as: wide)
+        let ids = try ["x", "p", "item1"].map { item in
+            let body = #"{"client":"\#(client)","items":["\#(item)"],"fields":["a"]}"#
+            return try #require(fixture.perform("POST", "/v1/subscriptions", as: wide, body).json["id"]?.string)
+        }
+        let visible = ids.map { fixture.perform("GET", "/v1/subscriptions/\($0)", as: narrow).status == 200 }
+        #expect(visible == [true, true, false])
+        let events = fixture.events("/v1/clients/\(client)/events?subscriptions=true", as: narrow)
+        #expect(ids.map { events.contains($0) } == visible)
+
+        // The same client as a source that is added.
+        let opened = fixture.open("GET", "/v1/stream?upstream=demo&items=x&fields=a", as: narrow)
+        let stream = try #require(opened.1)
+        let patch = #"{"add":[{"client":"\#(client)","subscriptions":true}]}"#
+        let added = fixture.events(stream) {
+            #expect(fixture.perform("PATCH", "/v1/streams/\(stream.id)", as: narrow, patch).status == 200)
+        }
+        #expect(ids.map { added.contains($0) } == visible)
     }
 
     @Test func aReloadThatTakesTheFeedAwayEndsItsSubscriptions() async throws {
