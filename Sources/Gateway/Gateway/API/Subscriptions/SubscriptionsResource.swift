@@ -38,7 +38,7 @@ struct SubscriptionsResource: Sendable {
         let carrier = carrier(reader, defaults, isOfFeed: body.has("feed"))
         try reader.refusals.finish()
         guard let properties, let carrier else { throw Problem(.invalidValue) }
-        let (home, upstream) = try home(carrier, body, call)
+        let (home, upstream) = try home(carrier, properties, body, call)
         try check(properties, of: upstream, in: body.object, call)
         var owned = call
         if case .dedicated(let client) = home { owned.caller = owner(ofSubscriptionOn: client, call) }
@@ -230,13 +230,17 @@ struct SubscriptionsResource: Sendable {
     /// The sessions of a new subscription, and their upstream; nil: a server by address.
     private func home(
         _ carrier: Carrier,
+        _ properties: SubscriptionProperties,
         _ body: ObjectReader,
         _ call: Call
     ) throws -> (SubscriptionHome, upstream: String?) {
         switch carrier {
         case .upstream(let name):
             do {
-                try services.permissions(call).check(upstream: name)
+                let permissions = services.permissions(call)
+                do { try permissions.check(upstream: name) } catch {
+                    guard permissions.feeds.makePublic(properties, of: name) else { throw error }
+                }
                 let key = try services.pool.settings.sessionKey(upstream: name)
                 return (.pooled(key), key.upstream)
             } catch {

@@ -188,6 +188,19 @@ import Testing
         #expect(list.compactMap { $0["items"]?.array?.first?.string } == ["item1"])
     }
 
+    @Test func aSubscriptionToAPublicFeedNeedsTheRightToSubscribeAlone() async throws {
+        let fixture = try await fixture(["none"])
+        func subscribe(_ key: String, _ members: String) -> Fixture.Outcome {
+            fixture.perform("POST", "/v1/subscriptions", as: key, "{\(members),\"active\":false}")
+        }
+        for body in [#""feed":"open""#, #""upstream":"demo","items":["p"],"fields":["a"]"#] {
+            let id = subscribe(Self.key, body).json["id"]?.string ?? ""
+            #expect(fixture.perform("GET", "/v1/subscriptions/\(id)/values", as: Self.key).status == 200, "\(body)")
+        }
+        #expect(subscribe(Self.key, #""upstream":"demo","items":["item1"],"fields":["a"]"#).status == 403)
+        #expect(subscribe(AccessFixture.reader, #""feed":"open""#).status == 403)
+    }
+
     /// A client of one upstream carries subscriptions to items of feeds of both upstreams.
     @Test func aStreamOfAClientHasNoDataOfFeedsOfAnotherUpstream() async throws {
         let fixture = try await fixture([], TokenForge.configuration())
