@@ -53,7 +53,7 @@ extension DemoServerMachine {
             batch.answer(.reqErr(requestID, code: 20, message: "Session not found"), faults, &context)
             return nil
         }
-        sessions[handle]?.requestReceived(at: context.now)
+        sessions[handle]?.connection.requestReceived(at: context.now)
         return handle
     }
 
@@ -120,7 +120,7 @@ extension DemoServerMachine {
         case .reconf(let request):
             sessions[handle]?.reconfigure(request.subscriptionID, request.maxFrequency, &context)
         case .constrain(let request): sessions[handle]?.constrain(request.maxBandwidth, &context)
-        case .forceRebind(let request): sessions[handle]?.forceRebind(request, &context)
+        case .forceRebind(let request): sessions[handle]?.connection.forceRebind(request, &context)
         case .destroy(let request): sessions[handle]?.destroy(request, &context)
         case .mpnRegister(let request): sessions[handle]?.register(request, &context)
         case .mpnResetBadge(let request):

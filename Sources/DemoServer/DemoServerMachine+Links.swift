@@ -42,7 +42,7 @@ extension DemoServerMachine {
         guard message.count <= context.configuration.limits.request else {
             // The session can be recovered.
             context.links.end(id, .close(code: 1_009))
-            if let session = link.stream { sessions[session]?.connectionBroke(id, &context) }
+            if let session = link.stream { sessions[session]?.connection.broke(id, &context) }
             context.links[id]?.stream = nil
             return settle()
         }
@@ -86,7 +86,7 @@ extension DemoServerMachine {
         context.timers.cancel(.stall(id))
         context.timers.cancel(.stuck(id))
         context.lateAnswers.ended(id)
-        if let session = context.links.remove(id)?.stream { sessions[session]?.connectionBroke(id, &context) }
+        if let session = context.links.remove(id)?.stream { sessions[session]?.connection.broke(id, &context) }
         return settle()
     }
 
@@ -151,7 +151,7 @@ extension DemoServerMachine {
     private mutating func heartbeat(_ request: HeartbeatRequest, on id: LinkID) {
         guard let link = context.links[id] else { return }
         let session = request.sessionID.map { sessions.handle(of: $0) } ?? link.defaultSession
-        if let session { sessions[session]?.requestReceived(at: context.now) }
+        if let session { sessions[session]?.connection.requestReceived(at: context.now) }
         var batch = ResponseBatch(link: id, isWebSocket: link.kind == .webSocket)
         let faults = batch.faults(at: .heartbeat, nil, &context)
         if let refusal = faults.refusal {

@@ -31,7 +31,7 @@ package struct DemoServerMachine: ~Copyable {
         census.connections = context.links.links.count
         for session in sessions.open.values {
             census.subscriptions += session.subscriptions.count
-            guard session.stream != nil else { continue }
+            guard session.isBound else { continue }
             census.boundSessions += 1
             census.boundSubscriptions += session.subscriptions.count
         }
@@ -44,7 +44,7 @@ package struct DemoServerMachine: ~Copyable {
     mutating func settle() -> [ServerAction] {
         while true {
             for (link, session) in context.links.takeLostStreams() {
-                sessions[session]?.connectionBroke(link, &context)
+                sessions[session]?.connection.broke(link, &context)
             }
             let ended = context.ended
             context.ended.removeAll()

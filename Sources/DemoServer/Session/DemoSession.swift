@@ -14,19 +14,15 @@ struct DemoSession: Sendable {
     /// Whether `CONS` is suppressed.
     let hidesBandwidth: Bool
 
-    /// The connection; nil while unbound.
-    var stream: StreamBinding?
+    /// The connection that the session is bound to, if there is one.
+    var connection: SessionConnection
     private var schedule: EventSchedule
     var messages: MessageSequences
     private(set) var bandwidth: BandwidthGate
     /// The identifier of the push notification device that was registered last; nil: none.
     private(set) var device: String?
 
-    var log: NotificationLog
-    /// The pause that was granted with the last poll.
-    var pollingPause = Duration.zero
-    /// Until when the session is kept without a connection; zero while the session is bound.
-    var expiry = Duration.zero
+    private var log: NotificationLog
 
     init(
         _ handle: SessionHandle,
@@ -39,6 +35,7 @@ struct DemoSession: Sendable {
         self.handle = handle
         self.id = id
         self.version = version
+        connection = SessionConnection(of: handle, id)
         schedule = EventSchedule(diffs: version.hasDiffs ? request.supportedDiffs ?? .all : [])
         hidesBandwidth = request.connection.reducesHead
         bandwidth = BandwidthGate(requested: request.maxBandwidth, limits: limits)
@@ -71,8 +68,61 @@ struct DemoSession: Sendable {
         pump(&context)
     }
 
-    /// The client sent a request for this session, or a heartbeat.
-    mutating func requestReceived(at now: Duration) { stream?.lastRequest = now }
+    // MARK: - Connection
+
+    var isBound: Bool { connection.stream != nil }
+
+    /// Binds the session to a connection and writes the head, followed by the pending notifications. `recoveryFrom`: the
+    /// number of data notifications that the client has received; nil: all. Returns false, with nothing changed, if the
+    /// notifications to recover are not kept.
+    mutating func bind(
+        to id: LinkID,
+        _ terms: ConnectionParameters,
+        recoveryFrom: Int? = nil,
+        isCreation: Bool = false,
+        _ context: inout ServerContext
+    ) -> Bool {
+        guard let link = context.links[id] else { return true }
+        guard let restart = restart(recoveryFrom, link) else { return false }
+        let isLate = connection.bind(to: id, link, terms, isRecovery: recoveryFrom != nil, &context)
+        let limit = hidesBandwidth ? nil : bandwidth.granted
+        connection.writeHead(link, terms, isCreation: isCreation, bandwidth: limit, &context)
+        if recoveryFrom != nil {
+            log.resend(restart.lines)
+            connection.write(.prog(restart.progressive), &context)
+        } else if !isLate {
+            log.confirm()
+        }
+        connection.startTimers(&context)
+        if let poll = connection.stream?.poll, poll.idle == .zero || hasPending(at: context.now) {
+            answerPoll(&context)
+        } else {
+            pump(&context)
+        }
+        return true
+    }
+
+    /// The number of the first notification to send, and the lines to repeat; nil if they are not kept.
+    private func restart(_ recoveryFrom: Int?, _ link: Link) -> (progressive: Int, lines: [[UInt8]])? {
+        guard let recoveryFrom else { return (log.progressive, []) }
+        guard recoveryFrom >= log.earliestRestart, recoveryFrom <= log.progressive else { return nil }
+        // With a negative offset the stream restarts earlier; with a positive one the stream is unchanged and only PROG
+        // is higher.
+        let offset = link.faults.progressOffset
+        let first = max(log.earliestRestart, recoveryFrom + min(0, offset))
+        return log.lines(after: first).map { (first + max(0, offset), $0) }
+    }
+
+    /// Closes the session, with `END` on its connection, if there is one.
+    mutating func end(
+        _ end: SessionEnd,
+        isRemembered: Bool = true,
+        closesSocket: Bool? = nil,
+        _ context: inout ServerContext
+    ) {
+        connection.end(end, closesSocket: closesSocket, &context)
+        context.ended.append((handle, isRemembered ? end : nil))
+    }
 
     // MARK: - Operations of the client
 
@@ -114,7 +164,7 @@ struct DemoSession: Sendable {
         case nil: break
         }
         // Where `CONS` does not fit, the head of the next connection has it.
-        if !hidesBandwidth, !writeOrLoop(.cons(bandwidth.granted), &context) { return }
+        if !hidesBandwidth, !connection.writeOrLoop(.cons(bandwidth.granted), &context) { return }
         pump(&context)
     }
 
@@ -125,22 +175,11 @@ struct DemoSession: Sendable {
         report(.mpnReg(deviceID: deviceID, adapter: DeviceFeed.adapter), &context)
     }
 
-    /// `force_rebind`: ends the stream connection with `LOOP`. The session is kept for the requested pause, also if it is not
-    /// bound.
-    mutating func forceRebind(_ request: ForceRebindRequest, _ context: inout ServerContext) {
-        let timings = context.configuration.timings
-        let pause = min(.boundedMilliseconds(request.pollingMillis ?? 0), timings.maxPollingInterval)
-        stream?.closesSocket = request.closesSocket
-        if stream != nil { loop(&context) }
-        if pause > .zero { keepUnbound(for: pause + timings.sessionTimeout, &context) }
-    }
-
     /// `destroy`: closes the session.
     mutating func destroy(_ request: DestroyRequest, _ context: inout ServerContext) {
-        stream?.closesSocket = request.closesSocket
         guard case .end(let code, var message) = request.end else { return }
-        if message.utf8.count > 35, stream?.contentLength != nil { message = "[Custom message skipped]" }
-        end(SessionEnd(code: code, message: message), &context)
+        if message.utf8.count > 35, connection.stream?.contentLength != nil { message = "[Custom message skipped]" }
+        end(SessionEnd(code: code, message: message), closesSocket: request.closesSocket, &context)
     }
 
     mutating func offer(_ event: ItemEvent, to reference: ChannelReference, _ context: inout ServerContext) {
@@ -192,80 +231,25 @@ struct DemoSession: Sendable {
     /// A timer of this session fired; the machine handles the timers of messages.
     mutating func timerFired(_ timer: DemoSessionTimer, _ context: inout ServerContext) {
         switch timer {
-        case .keepalive: keepaliveDue(&context)
-        case .sync: syncDue(&context)
-        case .inactivity: inactivityDue(&context)
+        case .keepalive: connection.keepaliveDue(&context)
+        case .sync: connection.syncDue(&context)
+        case .inactivity: connection.inactivityDue(&context)
         case .poll: answerPoll(&context)
         case .pump: pump(&context)
-        case .expiry: if stream == nil { context.ended.append((handle, nil)) }
+        case .expiry: if !isBound { context.ended.append((handle, nil)) }
         case .skip, .work: break
-        }
-    }
-
-    /// Sends `PROBE` at 95 % of the interval, because clients count from their last read. The timer is not reset by
-    /// every write: when it fires, the time of the last write decides.
-    private mutating func keepaliveDue(_ context: inout ServerContext) {
-        guard let stream, stream.poll == nil else { return }
-        let interval = stream.keepalive * 0.95
-        var last = context.links[stream.link]?.lastWrite ?? context.now
-        if last + interval <= context.now {
-            guard writeOrLoop(.probe, &context) else { return }
-            last = context.now
-        }
-        context.timers.set(.session(handle, .keepalive), at: last + interval)
-    }
-
-    private mutating func syncDue(_ context: inout ServerContext) {
-        guard let stream, stream.sendsSync else { return }
-        let sinceBind = context.now - stream.boundAt
-        guard writeOrLoop(.sync(seconds: Int(sinceBind.components.seconds)), &context) else { return }
-        context.timers.set(.session(handle, .sync), at: context.now + context.configuration.timings.syncPeriod)
-    }
-
-    /// Writes a notification that is not counted, or `LOOP`, with the result false, if the notification does not fit.
-    mutating func writeOrLoop(_ notification: ServerNotification, _ context: inout ServerContext) -> Bool {
-        let line = notification.encoded
-        guard let stream,
-            stream.contentLength.map({ stream.written + line.count + StreamBinding.reserve <= $0 }) ?? true
-        else {
-            loop(&context)
-            return false
-        }
-        write(line, &context)
-        return true
-    }
-
-    private mutating func inactivityDue(_ context: inout ServerContext) {
-        guard let stream, let inactivity = stream.inactivity else { return }
-        let end = stream.lastRequest + inactivity + context.configuration.timings.inactivityGrace
-        if end <= context.now {
-            loop(&context)
-        } else {
-            context.timers.set(.session(handle, .inactivity), at: end)
         }
     }
 
     // MARK: - Sending
 
-    /// Writes a notification that is not counted.
-    mutating func write(_ notification: ServerNotification, _ context: inout ServerContext) {
-        write(notification.encoded, &context)
-    }
-
-    /// Writes a line, complete with CR-LF, on the stream connection.
-    mutating func write(_ line: [UInt8], _ context: inout ServerContext) {
-        guard let link = stream?.link else { return }
-        stream?.written += line.count
-        context.write(line, on: link)
-    }
-
     /// Sends all that may be sent now, and sets the timer for the rest.
     mutating func pump(_ context: inout ServerContext) {
-        guard let stream else { return }
+        guard let stream = connection.stream else { return }
         guard stream.takesData else { return gather(&context) }
-        while canWrite(&context) {
+        while connection.isWritable(&context) {
             if let line = log.unsent.first {
-                guard self.stream?.hasRoom(for: line.count) ?? false else { return loop(&context) }
+                guard connection.stream?.hasRoom(for: line.count) ?? false else { return connection.loop(&context) }
                 log.written()
                 writeData(line, &context)
             } else if let line = log.takeQueued() {
@@ -277,33 +261,14 @@ struct DemoSession: Sendable {
         scheduleNext(&context)
     }
 
-    /// Whether the connection accepts data; sets the timer if the present event has filled its buffer.
-    private func canWrite(_ context: inout ServerContext) -> Bool {
-        guard let link = stream.flatMap({ context.links[$0.link] }), link.isWritable(at: context.now) else {
-            return false
-        }
-        guard link.kind == .exchange || link.pending.count < context.configuration.limits.writeBuffer else {
-            context.timers.set(.session(handle, .pump), at: context.now)
-            return false
-        }
-        return true
-    }
-
     private mutating func commit(_ line: [UInt8], _ context: inout ServerContext) {
         log.append(line, at: context.now)
         context.notifications += 1
     }
 
     private mutating func writeData(_ line: [UInt8], _ context: inout ServerContext) {
-        guard let stream else { return }
-        self.stream?.dataCount += 1
-        if context.links[stream.link]?.faults.skipsNextData == true {
-            context.links[stream.link]?.faults.skipsNextData = false
-        } else {
-            write(line, &context)
-        }
-        guard !context.faults.isEmpty else { return }
-        for effect in context.faults.effects(at: .data(stream.dataCount + 1)) { apply(effect, &context) }
+        guard let number = connection.writeData(line, &context) else { return }
+        for effect in context.faults.effects(at: .data(number)) { apply(effect, &context) }
     }
 
     /// Commits one event of one channel; false if none may be sent now.
@@ -318,42 +283,32 @@ struct DemoSession: Sendable {
 
     /// Sets the timer for the instant at which frequency and bandwidth allow the next event.
     private mutating func scheduleNext(_ context: inout ServerContext) {
-        guard stream != nil else { return }
+        guard isBound else { return }
         let free = bandwidth.closedUntil(at: context.now)
         let next = schedule.isReady ? free : schedule.endOfDelay.map { max($0, free ?? $0) }
         if let next, next > context.now { context.timers.set(.session(handle, .pump), at: next) }
     }
 
     /// Whether an event is pending that may be sent now.
-    mutating func hasPending(at now: Duration) -> Bool {
+    private mutating func hasPending(at now: Duration) -> Bool {
         !log.isWritten || schedule.isReady || (schedule.endOfDelay.map { $0 <= now } ?? false)
     }
 
     /// Starts the gathering of a poll that has data.
     private mutating func gather(_ context: inout ServerContext) {
-        guard stream?.poll?.phase == .waiting else { return }
+        guard connection.stream?.poll?.phase == .waiting else { return }
         guard hasPending(at: context.now) else {
             if let next = schedule.endOfDelay { context.timers.set(.session(handle, .pump), at: next) }
             return
         }
-        stream?.poll?.phase = .gathering
-        context.timers.set(.session(handle, .poll), at: context.now + context.configuration.timings.pollGathering)
+        connection.gather(&context)
     }
 
     /// Answers a poll with the pending data and ends it; without data it continues to wait for its idle time.
-    mutating func answerPoll(_ context: inout ServerContext) {
-        guard let poll = stream?.poll, let since = stream?.boundAt else { return }
-        stream?.poll?.phase = .answering
+    private mutating func answerPoll(_ context: inout ServerContext) {
+        guard connection.beginAnswer() else { return }
         pump(&context)
-        // The content length or a fault may have ended the connection.
-        guard let stream else { return }
-        if stream.dataCount == 0, since + poll.idle > context.now {
-            self.stream?.poll?.phase = .waiting
-            context.timers.set(.session(handle, .poll), at: since + poll.idle)
-            gatherLater(&context)
-        } else {
-            loop(&context)
-        }
+        if connection.waitsAfterAnswer(&context) { gatherLater(&context) }
     }
 
     private mutating func gatherLater(_ context: inout ServerContext) {
@@ -364,21 +319,14 @@ struct DemoSession: Sendable {
 
     // MARK: - Faults
 
-    /// Applies an effect to the stream connection; effects on other things are ignored.
+    /// Applies an effect to the session on its connection; effects on other things are ignored.
     mutating func apply(_ effect: FaultEffect, _ context: inout ServerContext) {
-        guard let link = stream?.link else { return }
         switch effect {
-        case .drop: context.links.cut(link)
-        case .skipData: context.links[link]?.faults.skipsNextData = true
-        case .loop(let delay): loop(delay: delay, &context)
-        case .end(let code, let message): end(SessionEnd(code: code, message: message), &context)
-        case .inject(let lines):
-            for line in lines { write(Array(line.utf8) + [0x0D, 0x0A], &context) }
+        case .end(let code, let message):
+            if isBound { end(SessionEnd(code: code, message: message), &context) }
         case .repeatData:
-            if let line = log.lastLine { write(line, &context) }
-        case .clientAddress(let address): write(.clientIP(address), &context)
-        case .contentLength(let length): stream?.contentLength = max(0, length)
-        default: context.links.apply(link, effect, at: context.now, &context.timers)
+            if let line = log.lastLine { connection.write(line, &context) }
+        default: connection.apply(effect, &context)
         }
     }
 }
