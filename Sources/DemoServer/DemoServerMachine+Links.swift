@@ -131,7 +131,7 @@ extension DemoServerMachine {
         case .success(.bindSession(let request)): bind(request, on: id)
         case .success(.wsok): greet(id)
         case .success(.heartbeat(let request)): heartbeat(request, on: id)
-        case .failure(let refusal) where refusal.carrier == .connection: refuse(id, refusal.notification)
+        case .failure(let refusal) where refusal.carrier == .connection: context.refuse(id, refusal.notification)
         default: runBatch(outcomes, on: id)
         }
     }
@@ -166,15 +166,15 @@ extension DemoServerMachine {
 
     private mutating func create(_ request: CreateSessionRequest, on id: LinkID) {
         let effects = context.faults.effects(at: .create)
-        guard let faults = apply(effects, isStreaming: !request.connection.isPolling, on: id),
+        guard let faults = context.apply(effects, isStreaming: !request.connection.isPolling, on: id),
             let link = context.links[id]
         else { return }
-        if let refusal = refusal(on: link) ?? refusal(of: request)?.conErr { return refuse(id, refusal) }
+        if let refusal = link.refusal ?? refusal(of: request)?.conErr { return context.refuse(id, refusal) }
         let additions: [(AddRequest, SubscriptionPlan)]
         do throws(RequestRejection) {
             additions = try plans(of: request.operations)
         } catch {
-            return refuse(id, error.notification)
+            return context.refuse(id, error.notification)
         }
         let handle = sessions.create(request, version: link.version)
         for (addition, plan) in additions { subscribe(addition, plan, of: handle) }
@@ -186,37 +186,20 @@ extension DemoServerMachine {
     private mutating func bind(_ request: BindSessionRequest, on id: LinkID) {
         let isRecovery = request.recoveryFrom != nil
         let effects = context.faults.effects(at: isRecovery ? .recovery : .bind)
-        guard let faults = apply(effects, isStreaming: !request.connection.isPolling, on: id),
+        guard let faults = context.apply(effects, isStreaming: !request.connection.isPolling, on: id),
             let link = context.links[id]
         else { return }
-        if let refusal = refusal(on: link) { return refuse(id, refusal) }
+        if let refusal = link.refusal { return context.refuse(id, refusal) }
         let named = request.sessionID.map { sessions.handle(of: $0) } ?? link.lastSession
         guard let handle = named, sessions[handle] != nil else {
             let end = named.flatMap { sessions.end(of: $0) }
             let unknown = ServerNotification.conErr(code: 20, message: "Session not found")
-            return refuse(id, end.map { .end(code: $0.code, message: $0.message) } ?? unknown)
+            return context.refuse(id, end.map { .end(code: $0.code, message: $0.message) } ?? unknown)
         }
         guard !effects.contains(.refuseRecovery),
             sessions[handle]?.bind(to: id, request.connection, recoveryFrom: request.recoveryFrom, &context) == true
-        else { return refuse(id, .conErr(code: 4, message: "Recovery not possible")) }
+        else { return context.refuse(id, .conErr(code: 4, message: "Recovery not possible")) }
         for effect in faults { sessions[handle]?.apply(effect, &context) }
-    }
-
-    /// Answers a create or bind with one line. The line ends an HTTP response; a WebSocket stays open for another
-    /// attempt.
-    private mutating func refuse(_ id: LinkID, _ notification: ServerNotification) {
-        context.write(notification.encoded, on: id)
-        if context.links[id]?.kind == .webSocket {
-            if context.links[id]?.stream == nil { context.links[id]?.defaultSession = nil }
-        } else {
-            context.links.end(id, .complete(closesSocket: false))
-        }
-    }
-
-    /// Why a connection can carry no session; nil: it can.
-    private func refusal(on link: Link) -> ServerNotification? {
-        if let rejection = link.versionRejection { return rejection.notification }
-        return link.stream == nil ? nil : .conErr(code: 69, message: "A streaming is already in place")
     }
 
     private func refusal(of request: CreateSessionRequest) -> ControlRefusal? {
@@ -259,32 +242,5 @@ extension DemoServerMachine {
             throw ControlRefusal(code: 65, message: "Subscription ID in use")
         }
         if others.count >= context.configuration.limits.subscriptions { throw .tooManySubscriptions }
-    }
-
-    /// Applies the effects of faults to a create or bind, and those of faults of streaming connections. Returns the effects
-    /// for the stream once it is bound; nil: a fault has answered the request.
-    private mutating func apply(_ effects: [FaultEffect], isStreaming: Bool, on id: LinkID) -> [FaultEffect]? {
-        var onStream: [FaultEffect] = []
-        for effect in effects + (isStreaming ? context.faults.effects(at: .streaming) : []) {
-            switch effect {
-            case .refuse(let code, let message):
-                refuse(id, .conErr(code: code, message: message))
-                return nil
-            case .end(let code, let message):
-                refuse(id, .end(code: code, message: message))
-                return nil
-            case .error(let code, let message):
-                refuse(id, .error(code: code, message: message))
-                return nil
-            case .status(let status):
-                context.links.respond(id, HTTPAnswer(status: status))
-                return nil
-            case .ignore: return nil
-            case .inject(let lines): context.links.inject(lines, on: id)
-            case .loop, .repeatData, .skipData: onStream.append(effect)
-            default: context.links.apply(id, effect, at: context.now, &context.timers)
-            }
-        }
-        return context.links[id] == nil ? nil : onStream
     }
 }

@@ -45,6 +45,12 @@ struct Link: Sendable {
     /// Whether the response is sent as a whole, once complete.
     var isWhole: Bool { kind == .exchange || (kind == .stream && faults.isHeld) }
 
+    /// Why the connection can carry no session; nil: it can.
+    var refusal: ServerNotification? {
+        if let versionRejection { return versionRejection.notification }
+        return stream == nil ? nil : .conErr(code: 69, message: "A streaming is already in place")
+    }
+
     enum WriteResult: Sendable, Hashable {
         case pending
         /// The connection is to be cut after this many bytes of the line; nil: in the middle of the line.
