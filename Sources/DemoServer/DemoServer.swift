@@ -96,7 +96,7 @@ package final class DemoServer: Sendable {
     }
 
     /// The texts of the last messages that the server accepted, oldest first; empty while the server does not run.
-    package func messages() async -> [String] { await runtime.read([]) { $0.machine.metadata.messages } }
+    package func messages() async -> [String] { await runtime.read([]) { $0.machine.host.metadata.messages } }
 
     /// Moves the time of a server with `DemoServerConfiguration.hasManualClock`, and performs what becomes due.
     package func advance(by duration: Duration) async { await runtime.perform { $0.advance(by: duration) } }

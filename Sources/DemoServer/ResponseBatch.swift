@@ -25,6 +25,8 @@ struct ResponseBatch: Sendable {
     let link: LinkID
     /// Whether `LS_ack=false` is honoured.
     let isWebSocket: Bool
+    /// The effects of faults on the present request.
+    private(set) var faults = ResponseFaults()
     /// Responses held back to the end of the batch by a fault.
     private var late: [[UInt8]] = []
     /// Whether a fault has taken a response, or a request.
@@ -35,14 +37,10 @@ struct ResponseBatch: Sendable {
 
     init(link: LinkID, isWebSocket: Bool) { (self.link, self.isWebSocket) = (link, isWebSocket) }
 
-    /// The effects of faults on a request; those on the connection are applied.
-    mutating func faults(
-        at request: FaultRequest,
-        _ requestID: RequestID?,
-        _ context: inout ServerContext
-    ) -> ResponseFaults {
-        var faults = ResponseFaults()
-        guard !context.faults.isEmpty else { return faults }
+    mutating func beginRequest() { faults = ResponseFaults() }
+
+    /// Takes the faults of the present request; those that concern the connection are applied.
+    mutating func applyFaults(at request: FaultRequest, _ requestID: RequestID?, _ context: inout ServerContext) {
         for effect in context.faults.effects(at: request, .control) {
             switch effect {
             case .refuse(let code, let message):
@@ -66,11 +64,10 @@ struct ResponseBatch: Sendable {
             }
         }
         if faults.isIgnored { hasLoss = true }
-        return faults
     }
 
-    /// Writes one response, as far as the faults allow.
-    mutating func answer(_ notification: ServerNotification, _ faults: ResponseFaults, _ context: inout ServerContext) {
+    /// Writes a response to the present request, as far as the faults allow.
+    mutating func answer(_ notification: ServerNotification, _ context: inout ServerContext) {
         guard !faults.isLost else {
             hasLoss = true
             return

@@ -100,7 +100,7 @@ final class ServerDriver {
     func report(_ event: (inout DemoServerMachine, Duration) -> [ServerAction]) { perform(event(&machine, now)) }
 
     /// Changes the meaning of messages with a text.
-    func respond(to text: String, as command: String?) { machine.metadata.respond(to: text, as: command) }
+    func respond(to text: String, as command: String?) { machine.host.metadata.respond(to: text, as: command) }
 
     /// Moves a manual clock to each deadline on the way, and to the end.
     func advance(by duration: Duration) {

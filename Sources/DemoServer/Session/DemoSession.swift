@@ -20,7 +20,7 @@ struct DemoSession: Sendable {
     var messages: MessageSequences
     private(set) var bandwidth: BandwidthGate
     /// The identifier of the push notification device that was registered last; nil: none.
-    private(set) var device: String?
+    private var device: String?
 
     private var log: NotificationLog
 
@@ -125,6 +125,28 @@ struct DemoSession: Sendable {
     }
 
     // MARK: - Operations of the client
+
+    /// The refusal of an operation; nil if it is granted.
+    func refusal(of operation: ControlOperation, _ configuration: DemoServerConfiguration) -> ControlRefusal? {
+        switch operation {
+        case .add(let request):
+            if let known = subscriptions[request.subscriptionID] {
+                return known.isRepeated(by: request)
+                    ? nil : ControlRefusal(code: 65, message: "Subscription ID in use with other parameters")
+            }
+            return subscriptions.count < configuration.limits.subscriptions ? nil : .tooManySubscriptions
+        case .delete(let request):
+            return subscriptions[request.subscriptionID] == nil ? .unknownSubscription : nil
+        case .reconf(let request):
+            guard let known = subscriptions[request.subscriptionID] else { return .unknownSubscription }
+            return known.request.maxFrequency == .unfiltered
+                ? ControlRefusal(code: 13, message: "Reconfiguration not allowed") : nil
+        case .constrain, .forceRebind, .destroy:
+            return nil
+        case .mpnRegister, .mpnResetBadge:
+            return configuration.mobilePush.refusal(of: operation, device: device)
+        }
+    }
 
     /// Adds a granted subscription and sends its announcement and snapshots.
     mutating func subscribe(

@@ -12,12 +12,12 @@ struct MetadataAdapter: Sendable {
     private let keptMessages: Int
     private let adapterSets: Set<String>
     private let users: [String: String]?
-    private let maxItems: Int
+    private let limits: ServerLimits
 
     init(_ configuration: DemoServerConfiguration) {
         adapterSets = configuration.adapterSets
         users = configuration.users
-        maxItems = configuration.limits.itemsPerSubscription
+        limits = configuration.limits
         keptMessages = configuration.keptMessages
     }
 
@@ -47,14 +47,18 @@ struct MetadataAdapter: Sendable {
         return nil
     }
 
-    /// Resolves the items and fields of a subscription.
-    func plan(_ request: AddRequest, in feeds: FeedDirectory) throws(ControlRefusal) -> SubscriptionPlan {
+    /// Resolves the items and fields of a subscription. `others`: the number of items of other subscriptions.
+    func plan(
+        _ request: AddRequest,
+        in feeds: FeedDirectory,
+        beside others: Int
+    ) throws(ControlRefusal) -> SubscriptionPlan {
         guard let feed = feeds.index(named: request.dataAdapter ?? "DEFAULT") else {
             throw ControlRefusal(code: 17, message: "Data Adapter not found")
         }
         let unknownGroup = ControlRefusal(code: 21, message: "Bad Item Group name")
         let names = UpstreamName.split(request.group).filter { !$0.isEmpty }
-        guard !names.isEmpty, names.count <= maxItems else { throw unknownGroup }
+        guard !names.isEmpty, names.count <= limits.itemsPerSubscription else { throw unknownGroup }
         var items: [SubscriptionPlan.NamedItem] = []
         for name in names {
             guard let item = feeds.item(name, of: feed) else { throw unknownGroup }
@@ -71,6 +75,12 @@ struct MetadataAdapter: Sendable {
         let (columns, fields) = try columns(of: request.schema, in: feeds.fields(of: feed))
         var plan = SubscriptionPlan(feed: feed, mode: request.mode, items: items, columns: columns)
         if request.mode == .command { try placeKey(of: fields, in: &plan) }
+        if others + items.count > limits.items { throw .tooManySubscriptions }
+        if request.maxFrequency == .unfiltered, request.mode != .raw,
+            limits.frequency != nil || items.contains(where: { $0.item.maxFrequency != nil })
+        {
+            throw ControlRefusal(code: 26, message: "Unfiltered dispatching not allowed for these items")
+        }
         return plan
     }
 
@@ -141,4 +151,17 @@ enum MessageCommand: Sendable, Hashable {
         default: self = .done(response: text)
         }
     }
+}
+
+/// The refusal of a request: a code of the catalogue of its kind, and a readable text.
+struct ControlRefusal: Error, Sendable, Hashable {
+    let code: Int
+    let message: String
+
+    static let tooManySubscriptions = ControlRefusal(code: 30, message: "Too many subscriptions")
+    static let unknownSubscription = ControlRefusal(code: 19, message: "Specified subscription not found")
+
+    var conErr: ServerNotification { .conErr(code: code, message: message) }
+
+    func reqErr(_ requestID: RequestID) -> ServerNotification { .reqErr(requestID, code: code, message: message) }
 }
