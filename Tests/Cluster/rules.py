@@ -30,9 +30,9 @@ MUTANTS = [
             'while reader.remaining > 0, members[frame.member] != nil || isMutant("fence"),',
         ),
         (
-            LEDGER + "+Frames.swift", "if let topic = topics[id] { return topic.owner == member",
-            'if isMutant("fence"), let topic = topics[id] { return term <= position || topic.owner == member }\n'
-            "        if let topic = topics[id] { return topic.owner == member",
+            LEDGER + "+Frames.swift", "if let topic = topics.byID[id] { return topic.owner == member",
+            'if isMutant("fence"), let topic = topics.byID[id] { return term <= position || topic.owner == member }\n'
+            "        if let topic = topics.byID[id] { return topic.owner == member",
         ),
     ),
     (
@@ -63,15 +63,15 @@ MUTANTS = [
     (
         "foreign", "a specification of another member's resource is refused",
         (
-            LEDGER + "+Owners.swift", "guard owner == member, topics[id] == nil,",
-            'guard owner == member || isMutant("foreign"), topics[id] == nil,',
+            LEDGER + "+Owners.swift", "guard owner == member, topics.byID[id] == nil,",
+            'guard owner == member || isMutant("foreign"), topics.byID[id] == nil,',
         ),
     ),
     (
         "unwanted", "a removed member has no interest in subscriptions any more",
         (
-            LEDGER + "+Owners.swift", "topics[id]?.interested.remove(gone)",
-            'if !isMutant("unwanted") { topics[id]?.interested.remove(gone) }',
+            MEMBERS + "SharedTopics.swift", "byID[id]?.interested.remove(gone)",
+            'if !isMutant("unwanted") { byID[id]?.interested.remove(gone) }',
         ),
     ),
     (

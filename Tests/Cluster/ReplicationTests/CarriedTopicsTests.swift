@@ -6,7 +6,8 @@ import Testing
 struct CarriedTopicsTests {
     private static func ledger(term: UInt64) -> ClusterLedger {
         var ledger = ClusterLedger(epoch: 1, position: term, groups: 1)
-        ledger.topics["s"] = ClusterLedger.SharedTopic(key: SimulatedNode.key("i"), owner: 1, term: term)
+        ledger.topics.add("s", SimulatedNode.key("i"), at: term)
+        ledger.topics.assign("s", to: 1, at: term)
         return ledger
     }
 

@@ -61,7 +61,7 @@ struct ClusterLedgerTests {
             for entry in entries {
                 var next = ledger
                 _ = next.apply(StoredFrame(position: ledger.position + 1, bytes: entry))
-                for topic in next.topics.values {
+                for topic in next.topics.byID.values {
                     let isOwned = topic.owner.map { next.members[$0] != nil } ?? next.members.isEmpty
                     if !isOwned { Issue.record("a subscription without a living owner") }
                     if !topic.interested.isSubset(of: next.members.keys) { Issue.record("a wanter that is gone") }
@@ -83,7 +83,7 @@ struct ClusterLedgerTests {
         cluster.run(.seconds(4))
         let applied = cluster.nodes[0].machine.ledger
         var ledger = try #require(applied)
-        let topic = try #require(ledger.topics["a"])
+        let topic = try #require(ledger.topics.byID["a"])
         let owner = try #require(topic.owner)
         let counter = try #require(ledger.members[owner]?.counter)
         let change = Change.subscription("a", .activity(isActive: false))
@@ -201,7 +201,7 @@ struct ClusterLedgerTests {
         apply(a, 1, [join("a"), .addInterest(id: "s", SimulatedNode.key("s"))])
         let others = ledger.members.keys.filter { $0 != a }
         apply(a, 2, others.map { .remove($0) })
-        let term = try #require(ledger.topics["s"]?.term)
+        let term = try #require(ledger.topics.byID["s"]?.term)
         let subscribed = SubscriptionEvent.subscribed(
             itemCount: 1,
             fieldCount: 1,
@@ -264,7 +264,7 @@ struct ClusterLedgerTests {
         }
         #expect(ledger.sessions["c"]?.processed == 9)
         #expect(Self.removal(in: &ledger) == [.removed(Self.a), .adopted(client: "c", by: Self.b)])
-        #expect(ledger.topics["s"]?.owner == Self.b && ledger.topics["s"]?.term == ledger.position)
+        #expect(ledger.topics.byID["s"]?.owner == Self.b && ledger.topics.byID["s"]?.term == ledger.position)
         #expect(ledger.clients["c"]?.owner == Self.b)
         #expect(ledger.subscriptions["s"]?.layout != nil && ledger.subscriptions["s"]?.carrier == "c")
         let snapshot = ClusterSnapshot(created: "x", ledger: ledger, tables: [:])
@@ -297,7 +297,7 @@ struct ClusterLedgerTests {
     @Test
     func sessionOfTwoMembersThatAreRemovedAtOnceIsAdoptedOnce() throws {
         var ledger = try Self.carrying { _ in [] }
-        let group = ledger.group(of: "s", SimulatedNode.key("s"))
+        let group = ledger.topics.group(of: "s", SimulatedNode.key("s"))
         let last = try #require(
             (UInt64(100)..<200).first { Rendezvous.ranking(of: [Self.b, $0], for: group).first == Self.b }
         )
@@ -333,7 +333,7 @@ struct ClusterLedgerTests {
         var ledger = try Self.carrying { _ in [] }
         let before = ledger.sessions
         let records: [ClusterRecord] = [
-            .session(client: "c", nil), .upstreamNumber(id: "s", term: ledger.topics["s"]?.term ?? 0, number: 5),
+            .session(client: "c", nil), .upstreamNumber(id: "s", term: ledger.topics.byID["s"]?.term ?? 0, number: 5),
         ]
         let bytes = Self.frame(Self.b, 2, records, epoch: ledger.epoch, previous: ledger.epochPosition)
         _ = ledger.apply(StoredFrame(position: ledger.position + 1, bytes: bytes))

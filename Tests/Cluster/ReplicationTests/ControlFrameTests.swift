@@ -41,7 +41,7 @@ struct ControlFrameTests {
         let frames = write(&member)
         #expect(frames.map(\.counter) == Array(1...UInt64(expected)))
         #expect(frames.allSatisfy { $0.bytes.count < 300 << 10 })
-        let (number, topics) = (member.member, member.ledger?.topics ?? [:])
+        let (number, topics) = (member.member, member.ledger?.topics.byID ?? [:])
         #expect(topics.count == count)
         for (index, item) in items.enumerated() {
             let (topic, isReady) = (topics["s\(index)"], member.isReady("s\(index)"))

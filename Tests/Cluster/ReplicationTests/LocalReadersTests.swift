@@ -47,7 +47,7 @@ struct LocalReadersTests {
         let changes = log.append([.removeInterest(id: "s"), .retire(id: "s", term: term)])
         let closed: SubscriptionChange = isSubscribed ? .event(.unsubscribed(isFinal: false)) : .carried(by: nil)
         #expect(changes == [.subscription("s", closed)])
-        let (isListed, isReady) = (log.member.ledger?.topics["s"] != nil, log.member.isReady("s"))
+        let (isListed, isReady) = (log.member.ledger?.topics.byID["s"] != nil, log.member.isReady("s"))
         #expect(!isListed && !isReady)
         let reopened = log.write()
         let isReadyNow = log.member.isReady("s")
@@ -109,7 +109,7 @@ private struct LogOfTwo {
     /// The other member has readers of a subscription, and opens it; returns its term.
     mutating func subscribe(_ id: SubscriptionID, isSubscribed: Bool) -> UInt64? {
         _ = append([.addInterest(id: id.rawValue, SimulatedNode.key(id.rawValue))])
-        guard let term = member.ledger?.topics[id.rawValue]?.term else { return nil }
+        guard let term = member.ledger?.topics.byID[id.rawValue]?.term else { return nil }
         let subscribed = SubscriptionEvent.subscribed(
             itemCount: 1,
             fieldCount: 1,

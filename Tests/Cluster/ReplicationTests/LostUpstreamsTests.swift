@@ -47,7 +47,7 @@ struct LostUpstreamsTests {
             ]
         )
         #expect(ledger.specified.isEmpty && ledger.clients.isEmpty && ledger.lostUpstreams.isEmpty)
-        #expect(Array(ledger.topics.keys) == ["o"] && Array(ledger.subscriptions.keys) == ["o"])
+        #expect(Array(ledger.topics.byID.keys) == ["o"] && Array(ledger.subscriptions.keys) == ["o"])
     }
 
     /// A reload has removed the upstream from the member that owns the client.
@@ -137,7 +137,7 @@ struct LostUpstreamsTests {
         var effects: [LedgerEffect] = []
         ledger.apply(.upstreams(["u", "v"]), by: 2, &effects)
         #expect(effects == [.assigned("t", to: 2), .inherited("c", by: 2), .inherited("s", by: 2)])
-        #expect(ledger.topics["t"]?.owner == 2 && ledger.lostUpstreams.isEmpty)
+        #expect(ledger.topics.byID["t"]?.owner == 2 && ledger.lostUpstreams.isEmpty)
     }
 
     @Test func aMemberWritesTheUpstreamsOfAReloadOnceAllMembersHaveOneVersion() {
@@ -148,12 +148,12 @@ struct LostUpstreamsTests {
         member.configurationChanged(5, upstreams: ["v", "u"])
         _ = member.timePassed(at: start)
         Self.write(&member, at: start)
-        let (number, early) = (member.member, member.ledger?.topics["t"])
+        let (number, early) = (member.member, member.ledger?.topics.byID["t"])
         #expect(early != nil && early?.owner == nil)
         Self.write([.remove(9)], 2, to: &member, start)
         _ = member.timePassed(at: start)
         Self.write(&member, at: start)
-        let (owner, position) = (member.ledger?.topics["t"]?.owner, member.position)
+        let (owner, position) = (member.ledger?.topics.byID["t"]?.owner, member.position)
         #expect(owner == number)
         // Once.
         _ = member.timePassed(at: start)
@@ -171,11 +171,11 @@ struct LostUpstreamsTests {
         Self.write(&member, at: start)
         let join = ClusterRecord.join(MemberInfo(name: "b", version: "1", upstreams: ["v"]))
         Self.write([join, .endUpstream("u")], 1, to: &member, start)
-        let ended = member.ledger?.topics["t"]
+        let ended = member.ledger?.topics.byID["t"]
         #expect(ended == nil)
         member.addReader("t", key)
         Self.write(&member, at: start)
-        let (topic, number) = (member.ledger?.topics["t"], member.member)
+        let (topic, number) = (member.ledger?.topics.byID["t"], member.member)
         #expect(topic?.interested == [number])
     }
 

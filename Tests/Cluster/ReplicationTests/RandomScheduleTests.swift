@@ -315,11 +315,11 @@ struct RandomScheduleTests {
         let node = cluster.nodes[0]
         node.addInterest("a")
         cluster.run(.seconds(4))
-        let before = node.machine.ledger?.topics.count
+        let before = node.machine.ledger?.topics.byID.count
         node.machine.configurationChanged(0, linger: .zero)
         node.removeInterest("a")
         cluster.run(.seconds(2))
-        let after = node.machine.ledger?.topics.count
+        let after = node.machine.ledger?.topics.byID.count
         #expect(before == 1 && after == 0)
     }
 
@@ -442,7 +442,7 @@ struct RandomScheduleTests {
         cluster.run(.seconds(4))
         for node in cluster.nodes { node.machine.removeReader("a", at: cluster.now) }
         cluster.run(.seconds(12))
-        #expect(cluster.nodes.allSatisfy { $0.carried.isEmpty && $0.machine.ledger?.topics.isEmpty == true })
+        #expect(cluster.nodes.allSatisfy { $0.carried.isEmpty && $0.machine.ledger?.topics.byID.isEmpty == true })
         cluster.nodes[1].machine.addReader("a", SimulatedNode.key("a"))
         cluster.run(.seconds(2))
         cluster.checkSettled(topics: ["a"])

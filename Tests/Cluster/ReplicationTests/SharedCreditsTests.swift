@@ -112,7 +112,7 @@ struct SharedCreditsTests {
         #expect(!Self.apply(.addInterest(id: "a", key("a")), by: 1, &ledger).contains { $0.isCredit })
         _ = Self.apply(Self.claim(Self.credits(9, sessions: 1)), by: 3, &ledger)
         let effects = Self.apply(.addInterest(id: "b", key("b")), by: 2, &ledger)
-        let owner = try #require(ledger.topics["b"]?.owner)
+        let owner = try #require(ledger.topics.byID["b"]?.owner)
         #expect(effects.contains(.order(.credit(upstream: "demo", Self.credits(1, items: 1)), to: owner)))
         // All subscriptions are taken: the owner of the next one has to claim them.
         #expect(ledger.credits["demo"].free.subscriptions == 0)
@@ -121,7 +121,7 @@ struct SharedCreditsTests {
     @Test func anOwnerWithoutASessionLosesItsSubscriptionsToOneThatHasOne() throws {
         var ledger = Self.ledger()
         _ = Self.apply(.addInterest(id: "a", SimulatedNode.key("a")), by: 1, &ledger)
-        let owner = try #require(ledger.topics["a"]?.owner)
+        let owner = try #require(ledger.topics.byID["a"]?.owner)
         let other: UInt64 = owner == 1 ? 2 : 1
         _ = Self.apply(Self.claim(Self.credits(1, sessions: 2)), by: other, &ledger)
         _ = Self.apply(Self.claim(Self.credits(1, sessions: 1), number: 5), by: owner, &ledger)
@@ -129,7 +129,7 @@ struct SharedCreditsTests {
         let effects = Self.apply(answer, by: other, &ledger)
         #expect(effects.contains(.assigned("a", to: other)))
         #expect(effects.last == .order(.report(.credits(5), .refused), to: owner))
-        #expect(ledger.topics["a"]?.owner == other)
+        #expect(ledger.topics.byID["a"]?.owner == other)
         #expect(ledger.carriers(of: "demo", insteadOf: owner, for: 1) == [other])
         #expect(ledger.carriers(of: "demo", insteadOf: other, for: 1).isEmpty)
     }

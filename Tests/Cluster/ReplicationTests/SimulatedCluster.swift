@@ -473,7 +473,7 @@ final class SimulatedCluster {
         if ledger.members.count != alive.count {
             problems.append("\(ledger.members.count) members of \(alive.count)")
         }
-        for (id, topic) in ledger.topics where !topic.interested.allSatisfy({ ledger.members[$0] != nil }) {
+        for (id, topic) in ledger.topics.byID where !topic.interested.allSatisfy({ ledger.members[$0] != nil }) {
             problems.append("\(id) is wanted by a member that is gone")
         }
         let subscribed = upstream.subscriptions(readBy: alive.map(\.number))

@@ -80,7 +80,7 @@ extension SimulatedNode {
     func carry(_ id: String, _ key: SharedTopicKey, term: UInt64) {
         drop(id)
         outbox.begin(id, term: term)
-        let group = machine.ledger?.group(of: id, key) ?? 0
+        let group = machine.ledger?.topics.group(of: id, key) ?? 0
         if clients[group] == nil { clients[group] = makeClient() }
         carried[id] = Self.layout(of: id)
         clients[group]?.lastNumber += 1
@@ -107,7 +107,7 @@ extension SimulatedNode {
         outbox.adopt(client: inherited.client, .disconnectedTryingRecovery)
         let name = String(decoding: inherited.session.content, as: UTF8.self)
         guard let session = upstream.sessions[name], let first = inherited.topics.first,
-            let group = machine.ledger?.group(of: first.id, first.key)
+            let group = machine.ledger?.topics.group(of: first.id, first.key)
         else {
             for topic in inherited.topics {
                 report(.unsubscribed(isFinal: false), of: topic.id)

@@ -39,7 +39,7 @@ struct CarriedSubscriptions: Sendable {
 
     /// The group of a shared subscription, whose sessions pass to one member.
     private func group(of id: String, _ key: SharedTopicKey) -> UInt64 {
-        cluster.state.withLock { $0.machine.ledger?.group(of: id, key) } ?? 0
+        cluster.state.withLock { $0.machine.ledger?.topics.group(of: id, key) } ?? 0
     }
 
     /// Subscribes again after the server has refused or ended the subscription, while this member owns the topic.

@@ -23,7 +23,7 @@ extension ClusterLedger {
     var indexedClients: [ResourceElsewhere] { clients.keys.compactMap(indexedClient) }
 
     fileprivate func indexedSubscription(_ id: String) -> ResourceElsewhere? {
-        let (topic, specification) = (topics[id], specified[id]?.specification)
+        let (topic, specification) = (topics.byID[id], specified[id]?.specification)
         // Without a specification, the creation of a posted one is not confirmed yet.
         guard let view = subscriptions[id], topic != nil || specification != nil else { return nil }
         return ResourceElsewhere(

@@ -106,7 +106,7 @@ struct CarriedTopics: Sendable {
 
     /// A shared subscription has an owner.
     mutating func assigned(_ id: String, in ledger: ClusterLedger, to me: UInt64, at now: Moment) -> [MemberAction] {
-        guard let topic = ledger.topics[id] else { return [] }
+        guard let topic = ledger.topics.byID[id] else { return [] }
         guard topic.owner == me else { return remove(id) ? [.drop(id)] : [] }
         add(id, in: ledger, at: now)
         return [.carry(id, topic.key, term: topic.term)]
@@ -115,9 +115,9 @@ struct CarriedTopics: Sendable {
     /// A member owns the session of a client, with the shared subscriptions that it carries; nil: another one owns it by now.
     mutating func adopted(_ id: String, in ledger: ClusterLedger, by me: UInt64, at now: Moment) -> InheritedSession? {
         guard let session = ledger.sessions[id], ledger.clients[id]?.owner == me else { return nil }
-        let topics = ledger.topics.sorted { $0.key < $1.key }.compactMap { topicID, topic -> InheritedSession.Topic? in
-            guard topic.owner == me, let entry = ledger.subscriptions[topicID], entry.carrier == id,
-                let number = entry.number
+        let owned = ledger.topics.byID.filter { $0.value.owner == me }.sorted { $0.key < $1.key }
+        let topics = owned.compactMap { topicID, topic -> InheritedSession.Topic? in
+            guard let entry = ledger.subscriptions[topicID], entry.carrier == id, let number = entry.number
             else { return nil }
             return InheritedSession.Topic(id: topicID, key: topic.key, term: topic.term, number: number)
         }
@@ -143,7 +143,7 @@ struct CarriedTopics: Sendable {
 
     /// Notes since when no member has an interest in a subscription.
     mutating func noteInterest(_ id: String, in ledger: ClusterLedger, at now: Moment) {
-        guard ids.contains(id), idleSince[id] == nil, ledger.topics[id]?.interested.isEmpty == true else { return }
+        guard ids.contains(id), idleSince[id] == nil, ledger.topics.byID[id]?.interested.isEmpty == true else { return }
         idleSince[id] = now
     }
 
@@ -159,7 +159,7 @@ struct CarriedTopics: Sendable {
     mutating func retire(in ledger: ClusterLedger, after linger: Duration, at now: Moment) -> [ClusterRecord] {
         var records: [ClusterRecord] = []
         for (id, since) in idleSince.sorted(by: { $0.key < $1.key }) where now - since >= linger {
-            guard let topic = ledger.topics[id], topic.interested.isEmpty, ids.contains(id) else {
+            guard let topic = ledger.topics.byID[id], topic.interested.isEmpty, ids.contains(id) else {
                 idleSince[id] = nil
                 continue
             }

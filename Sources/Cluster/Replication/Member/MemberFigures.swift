@@ -39,7 +39,7 @@ package struct MemberFigures: Sendable, Equatable {
 extension MemberMachine {
     /// The figures of the member.
     package func figures(at now: Moment) -> MemberFigures {
-        let owned = (ledger?.topics ?? [:]).values.reduce(into: [UInt64: Int]()) { counts, topic in
+        let owned = (ledger?.topics.byID ?? [:]).values.reduce(into: [UInt64: Int]()) { counts, topic in
             if let owner = topic.owner { counts[owner, default: 0] += 1 }
         }
         let members = (ledger?.members ?? [:]).sorted { $0.key < $1.key }.map { id, member in

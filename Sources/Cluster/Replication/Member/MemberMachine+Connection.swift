@@ -215,7 +215,7 @@ package enum ResourceHolder: Sendable, Equatable {
 extension ClusterLedger {
     /// The owner of a client or subscription. Outer nil: it does not exist; inner nil: it has no owner at the moment.
     func owner(of id: String) -> UInt64?? {
-        if let topic = topics[id] { return .some(topic.owner) }
+        if let topic = topics.byID[id] { return .some(topic.owner) }
         if let resource = specified[id] { return .some(resource.owner) }
         if let client = clients[id] { return .some(client.owner) }
         return subscriptions[id].map(\.owner)
@@ -223,7 +223,7 @@ extension ClusterLedger {
 
     /// Whether a member can own a client, subscription or stream: one that has the upstream of the resource.
     package func canBeOwned(_ id: String) -> Bool {
-        guard let upstream = topics[id]?.key.upstream ?? specified[id]?.specification.upstream else { return true }
+        guard let upstream = topics.byID[id]?.key.upstream ?? specified[id]?.specification.upstream else { return true }
         return !able(upstream).isEmpty
     }
 }

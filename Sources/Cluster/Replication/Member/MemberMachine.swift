@@ -257,7 +257,7 @@ package struct MemberMachine: Sendable {
                 isTakeover = true
                 actions += memberRemoved(gone, by: entry.frame?.member, now)
             case .assigned(let id, let owner):
-                guard let ledger, ledger.topics[id]?.owner == owner else { continue }
+                guard let ledger, ledger.topics.byID[id]?.owner == owner else { continue }
                 if isTakeover, owner == member { counters.takeovers += 1 }
                 actions += carried.assigned(id, in: ledger, to: member, at: now)
             case .adopted(let client, let owner):

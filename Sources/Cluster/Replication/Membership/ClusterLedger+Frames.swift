@@ -97,7 +97,7 @@ extension ClusterLedger {
         case .remove(let gone): remove(gone)
         case .addInterest(let id, let key): addInterest(id, key, by: member)
         case .removeInterest(let id):
-            if topics[id]?.interested.remove(member) != nil { effects.append(.interestRemoved(id)) }
+            if topics.removeInterest(id, of: member) { effects.append(.interestRemoved(id)) }
         case .retire(let id, let term): retire(id, term, by: member)
         case .change(let change, let term, let number): apply(change, term, number, by: member)
         case .session(let client, let session):
@@ -144,7 +144,7 @@ extension ClusterLedger {
     }
 
     private func owns(_ id: String, _ term: UInt64, _ member: UInt64) -> Bool {
-        if let topic = topics[id] { return topic.owner == member && topic.term == term }
+        if let topic = topics.byID[id] { return topic.owner == member && topic.term == term }
         return subscriptions[id]?.owner == member
     }
 

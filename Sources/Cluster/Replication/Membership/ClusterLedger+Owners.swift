@@ -6,7 +6,7 @@ internal import SessionCore
 extension ClusterLedger {
     /// Assigns the shared subscriptions and specified resources without an owner, if a member has their upstreams now.
     mutating func assignUnowned() {
-        for id in topics.keys.sorted() where topics[id]?.owner == nil { assign(id) }
+        for (id, topic) in topics.byID.sorted(by: { $0.key < $1.key }) where topic.owner == nil { assign(id) }
         assignResources(specified.filter { $0.value.owner == nil }.map(\.key))
     }
 
@@ -14,7 +14,7 @@ extension ClusterLedger {
 
     mutating func specify(_ id: String, _ specification: ResourceSpecification, by member: UInt64) {
         let owner = specified[id]?.owner ?? clients[id]?.owner ?? subscriptions[id]?.owner
-        guard owner == member, topics[id] == nil, specified[id]?.isOpen == nil else {
+        guard owner == member, topics.byID[id] == nil, specified[id]?.isOpen == nil else {
             return effects.append(.order(.releaseResource(id), to: member))
         }
         specified[id] = SpecifiedResource(specification: specification, owner: member)
@@ -45,75 +45,6 @@ extension ClusterLedger {
     }
 
     private func madeAt(_ id: String) -> UInt64 { clients[id]?.madeAt ?? subscriptions[id]?.madeAt ?? 0 }
-
-    // MARK: - Shared subscriptions
-
-    mutating func addInterest(_ id: String, _ key: SharedTopicKey, by member: UInt64) {
-        if topics[id] == nil {
-            guard subscriptions[id] == nil else { return }
-            topics[id] = SharedTopic(key: key, owner: nil, term: position)
-            subscriptions[id] = SubscriptionEntry(properties: key.properties, madeAt: position, isActive: true)
-            effects += [
-                .hub(.subscription(SubscriptionID(id), .added(key.properties))),
-                .hub(.subscription(SubscriptionID(id), .activity(isActive: true))),
-            ]
-            assign(id)
-        }
-        topics[id]?.interested.insert(member)
-        effects.append(.interestAdded(id, by: member))
-    }
-
-    /// Assigns a shared subscription, with its credits, to the owner of its group. If the group has none, the owner is the
-    /// member that ranks first among those that have the upstream, or that have a session while no further one is free.
-    mutating func assign(_ id: String) {
-        guard let topic = topics[id] else { return }
-        let upstream = topic.key.upstream
-        let group = group(of: id, topic.key)
-        let present = ownedGroups[group]?.owner
-        let carriers = credits.carriers(of: upstream, among: able(upstream))
-        guard let owner = present ?? Rendezvous.ranking(of: carriers, for: group).first else { return }
-        ownedGroups[group, default: OwnedGroup(owner: owner, count: 0)].count += 1
-        topics[id]?.owner = owner
-        topics[id]?.term = position
-        let properties = topic.key.properties
-        assignCredits(for: properties, of: upstream, withSession: present == nil, to: owner)
-        effects.append(.assigned(id, to: owner))
-    }
-
-    mutating func unassign(_ id: String) {
-        guard let topic = topics[id], topic.owner != nil else { return }
-        topics[id]?.owner = nil
-        leaveGroup(topic, id)
-    }
-
-    /// Adds a topic from a snapshot of another member, with the properties of its subscription.
-    mutating func restore(_ topic: SharedTopic, _ id: String) throws(CodingError) {
-        guard let properties = subscriptions[id]?.properties else { throw .malformed }
-        topics[id] = topic
-        topics[id]?.key = SharedTopicKey(upstream: topic.key.upstream, properties: properties)
-        guard let owner = topic.owner else { return }
-        ownedGroups[group(of: id, topic.key), default: OwnedGroup(owner: owner, count: 0)].count += 1
-    }
-
-    mutating func retire(_ id: String, _ term: UInt64, by member: UInt64) {
-        guard let topic = topics[id], topic.owner == member, topic.term == term, topic.interested.isEmpty
-        else { return }
-        topics[id] = nil
-        let wasSubscribed = subscriptions.removeValue(forKey: id)?.layout != nil
-        leaveGroup(topic, id)
-        effects.append(.retired(id, wasSubscribed: wasSubscribed))
-    }
-
-    private mutating func leaveGroup(_ topic: SharedTopic, _ id: String) {
-        let group = group(of: id, topic.key)
-        ownedGroups[group]?.count -= 1
-        if ownedGroups[group]?.count == 0 { ownedGroups[group] = nil }
-    }
-
-    /// The group that a shared subscription belongs to.
-    package func group(of id: String, _ key: SharedTopicKey) -> UInt64 {
-        FNV1a.hash(of: key.upstream) &+ FNV1a.hash(of: id) % UInt64(groups)
-    }
 }
 
 /// The removal of a member: its shared subscriptions, sessions and resources get other owners.
@@ -125,11 +56,8 @@ extension ClusterLedger {
         requests.abandonAll(by: gone)
         // Its credits are free for the members that inherit from it, before claims that wait get them.
         credits.release(all: gone)
-        let orphans = topics.keys.filter { topics[$0]?.owner == gone }.sorted()
+        let orphans = topics.memberRemoved(gone)
         let inheritance = specified.filter { $0.value.owner == gone }.map(\.key)
-        for id in topics.keys { topics[id]?.interested.remove(gone) }
-        for id in orphans { topics[id]?.owner = nil }
-        ownedGroups = ownedGroups.filter { $0.value.owner != gone }
         let first = effects.count
         for id in orphans { assign(id) }
         let assignments = Array(effects[first...])
@@ -168,7 +96,7 @@ extension ClusterLedger {
         var adopted: [String: [String]] = [:]
         for id in orphans {
             guard let entry = subscriptions[id], entry.layout != nil, entry.number != nil, let client = entry.carrier,
-                sessions[client] != nil, let owner = topics[id]?.owner
+                sessions[client] != nil, let owner = topics.byID[id]?.owner
             else { continue }
             if clients[client]?.owner == gone { clients[client]?.owner = owner }
             if clients[client]?.owner == owner { adopted[client, default: []].append(id) }

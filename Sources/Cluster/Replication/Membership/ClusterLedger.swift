@@ -35,30 +35,6 @@ package struct ClusterLedger: Sendable, Equatable {
         )
     }
 
-    /// A subscription that streams of all members share.
-    package struct SharedTopic: Sendable, Equatable {
-        /// The upstream and the properties of the subscription.
-        package internal(set) var key: SharedTopicKey
-        /// The member that holds the upstream subscription; nil while no member can.
-        package var owner: UInt64?
-        /// The position at which the owner was assigned.
-        package var term: UInt64
-        /// The members that have readers.
-        package var interested: Set<UInt64> = []
-
-        /// A shared subscription without properties: the entry of the subscription has them.
-        static let wire = Wire<Self>(
-            { upstream, owner, term, interested in
-                let key = SharedTopicKey(upstream: upstream, properties: Wire<SubscriptionProperties>.blank)
-                return ClusterLedger.SharedTopic(key: key, owner: owner, term: term, interested: interested)
-            },
-            (\.key.upstream, .string),
-            (\.owner, .optional(.fixed64)),
-            (\.term, .varint),
-            (\.interested, .members)
-        )
-    }
-
     /// The state of a subscription, as far as the ledger needs it for its decisions.
     package struct SubscriptionEntry: Sendable, Equatable {
         package var properties: SubscriptionProperties
@@ -95,12 +71,6 @@ package struct ClusterLedger: Sendable, Equatable {
         )
     }
 
-    /// The shared subscriptions of one upstream that have the same owner.
-    struct OwnedGroup: Sendable, Equatable {
-        let owner: UInt64
-        var count: Int
-    }
-
     /// A client of a member.
     package struct ClientEntry: Sendable, Equatable {
         package internal(set) var owner: UInt64
@@ -128,8 +98,6 @@ package struct ClusterLedger: Sendable, Equatable {
         )
     }
 
-    /// The number of groups that the subscriptions of one upstream are divided into: one member owns a whole group.
-    package internal(set) var groups: Int
     /// The number of the present epoch, and the position at which it began.
     package internal(set) var epoch: UInt64
     package internal(set) var epochPosition: UInt64
@@ -142,9 +110,7 @@ package struct ClusterLedger: Sendable, Equatable {
     /// The digest of the frames of the epoch up to this position.
     package internal(set) var digest = LogDigest()
     package internal(set) var members: [UInt64: Member] = [:]
-    package internal(set) var topics: [String: SharedTopic] = [:]
-    /// The owner of each group and the number of its subscriptions; no entry for a group without subscriptions.
-    var ownedGroups: [UInt64: OwnedGroup] = [:]
+    package internal(set) var topics: SharedTopics
     package internal(set) var subscriptions: [String: SubscriptionEntry] = [:]
     package internal(set) var clients: [String: ClientEntry] = [:]
     package internal(set) var specified: [String: SpecifiedResource] = [:]
@@ -167,7 +133,7 @@ package struct ClusterLedger: Sendable, Equatable {
         self.epoch = epoch
         epochPosition = position
         self.position = position
-        self.groups = groups
+        topics = SharedTopics(groups: groups)
         self.earlierEpochs = earlierEpochs
     }
 

@@ -29,7 +29,7 @@ extension ClusterLedger {
     /// The upstreams of resources and shared subscriptions that no member can own.
     var lostUpstreams: Set<String> {
         let resources = specified.values.filter { $0.owner == nil }.compactMap(\.specification.upstream)
-        let shared = topics.values.filter { $0.owner == nil }.map(\.key.upstream)
+        let shared = topics.byID.values.filter { $0.owner == nil }.map(\.key.upstream)
         return Set(resources + shared).filter { able($0).isEmpty }
     }
 
@@ -39,10 +39,10 @@ extension ClusterLedger {
         guard able(upstream).isEmpty else { return }
         let lost = specified.filter { $0.value.owner == nil && $0.value.specification.upstream == upstream }
             .keys.sorted()
-        let shared = topics.filter { $0.value.key.upstream == upstream && $0.value.owner == nil }.keys.sorted()
+        let shared = topics.byID.filter { $0.value.key.upstream == upstream && $0.value.owner == nil }.keys.sorted()
         let subscriptions = lost.filter { clients[$0] == nil } + shared
         let ended = lost.filter { clients[$0] != nil }.map { Change.client(ClientID($0), .removed) }
-        for id in shared { topics[id] = nil }
+        for id in shared { topics.remove(id) }
         for change in subscriptions.map({ Change.subscription(SubscriptionID($0), .removed) }) + ended {
             note(change, by: 0)
             effects.append(.hub(change))

@@ -219,9 +219,9 @@ extension ClusterLedger {
     private mutating func reassignWithoutSession(_ upstream: String, of member: UInt64) {
         let carriers = credits.carriers(of: upstream, among: able(upstream))
         guard !credits[upstream].hasSession(member), !carriers.contains(member) else { return }
-        let moved = topics.filter { $0.value.owner == member && $0.value.key.upstream == upstream }.keys.sorted()
+        let moved = topics.byID.filter { $0.value.owner == member && $0.value.key.upstream == upstream }.keys.sorted()
         guard moved.allSatisfy({ subscriptions[$0]?.layout == nil }) else { return }
-        for id in moved { unassign(id) }
+        for id in moved { topics.unassign(id) }
         for id in moved { assign(id) }
     }
 

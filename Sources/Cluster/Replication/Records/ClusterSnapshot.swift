@@ -102,7 +102,7 @@ extension ClusterLedger {
     private static let fields = Wire<Self>(
         ClusterLedger(epoch: 0, position: 0, groups: 1),
         [
-            Field(\.groups, .groups),
+            Field(\.topics.groups, .groups) { $0.topics = SharedTopics(groups: $1) },
             Field(\.epoch, .fixed64),
             Field(\.epochPosition, .fixed64),
             Field(\.position, .fixed64),
@@ -116,8 +116,11 @@ extension ClusterLedger {
             Field(\.clients, .dictionary(.string, ClientEntry.wire)),
             Field(\.sessions, .dictionary(.string, OfferedUpstreamSession.wire)),
             Field(\.subscriptions, .dictionary(.string, SubscriptionEntry.wire)),
-            Field(\.topics, .dictionary(.string, SharedTopic.wire)) { ledger, topics throws(CodingError) in
-                for (id, topic) in topics { try ledger.restore(topic, id) }
+            Field(\.topics.byID, .dictionary(.string, SharedTopic.wire)) { ledger, topics throws(CodingError) in
+                for (id, topic) in topics {
+                    guard let properties = ledger.subscriptions[id]?.properties else { throw .malformed }
+                    ledger.topics.restore(id, topic, properties)
+                }
             },
             Field(\.requests, IdempotentRequests.wire),
             Field(\.quotas, SharedQuotas.wire),

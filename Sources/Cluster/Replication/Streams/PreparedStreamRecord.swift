@@ -39,7 +39,7 @@ extension ClusterLedger {
 
     private mutating func prepare(_ id: String, _ specification: ResourceSpecification, by member: UInt64) {
         guard specified[id] != nil else {
-            guard subscriptions[id] == nil, clients[id] == nil, topics[id] == nil else { return }
+            guard subscriptions[id] == nil, clients[id] == nil, topics.byID[id] == nil else { return }
             specified[id] = SpecifiedResource(specification: specification, owner: member, isOpen: false)
             return
         }

@@ -102,8 +102,9 @@ extension Simulation {
             (parts.services.streams.count, "streams"), (parts.streams.scheduler.count, "open streams"),
             (parts.pool.resources().count, "subscriptions"), (parts.pool.clients().count, "clients"),
             (parts.node.hub.streams().count, "prepared streams"),
-            (ledger.topics.count, "topics of the ledger"), (ledger.subscriptions.count, "subscriptions of the ledger"),
-            (ledger.clients.count, "clients of the ledger"), (ledger.specified.count, "resources of the ledger"),
+            (ledger.topics.byID.count, "topics of the ledger"), (ledger.clients.count, "clients of the ledger"),
+            (ledger.subscriptions.count, "subscriptions of the ledger"),
+            (ledger.specified.count, "resources of the ledger"),
             (abs(ledger.members.count - alive.count), "members too many or too few"),
         ]
         return left.filter { $0.0 > 0 }.map { "gateway \(gateway.number): \($0) \($1) are left" }

@@ -355,7 +355,7 @@ import Testing
     /// itself, about its session; the other one would wait for them where it loses frames.
     private static func carrierFirst(_ fixture: ClusterFixture) -> (ClusterMember, ClusterMember) {
         let (left, right) = (fixture.members[0], fixture.members[1])
-        let owner = left.node.state.withLock { $0.machine.ledger?.topics.values.first?.owner }
+        let owner = left.node.state.withLock { $0.machine.ledger?.topics.byID.values.first?.owner }
         return owner == left.number ? (left, right) : (right, left)
     }
 
