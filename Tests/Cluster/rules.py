@@ -3,7 +3,7 @@
 MEMBER = "Sources/Cluster/Replication/Member/MemberMachine"
 LOADING = "Sources/Cluster/Replication/Member/StateLoading.swift"
 LOG = "Sources/Cluster/Replication/Log/"
-LEDGER = "Sources/Cluster/Replication/Membership/ClusterLedger"
+LEDGER = "Sources/Cluster/Replication/Membership/ClusterLedger.swift"
 MEMBERS = "Sources/Cluster/Replication/Membership/"
 QUOTAS = "Sources/Cluster/Replication/Quotas/"
 TICKETS = "Sources/Cluster/Replication/Tickets/TicketUses.swift"
@@ -22,48 +22,48 @@ MUTANTS = [
     (
         "fence", "frames of members that were replaced are refused",
         (
-            LEDGER + "+Frames.swift", "!join(frame) { return .stale }",
+            LEDGER, "!join(frame) { return .stale }",
             '!join(frame) { return isMutant("fence") ? .taken(applyRecords(frame)) : .stale }',
         ),
         (
-            LEDGER + "+Frames.swift", "while reader.remaining > 0, members[frame.member] != nil,",
+            LEDGER, "while reader.remaining > 0, members[frame.member] != nil,",
             'while reader.remaining > 0, members[frame.member] != nil || isMutant("fence"),',
         ),
         (
-            LEDGER + "+Frames.swift", "if let topic = topics.byID[id] { return topic.owner == member",
+            LEDGER, "if let topic = topics.byID[id] { return topic.owner == member",
             'if isMutant("fence"), let topic = topics.byID[id] { return term <= position || topic.owner == member }\n'
             "        if let topic = topics.byID[id] { return topic.owner == member",
         ),
     ),
     (
         "term", "records of a former term are refused",
-        (LEDGER + "+Frames.swift", "&& topic.term == term }", '&& (topic.term == term || isMutant("term")) }'),
+        (LEDGER, "&& topic.term == term }", '&& (topic.term == term || isMutant("term")) }'),
     ),
     (
         "again", "a repeated frame is ignored",
-        (LEDGER + "+Frames.swift", "if frame.counter <= member.counter {", 'if frame.counter <= member.counter, !isMutant("again") {'),
+        (LEDGER, "if frame.counter <= member.counter {", 'if frame.counter <= member.counter, !isMutant("again") {'),
         (
-            LEDGER + "+Frames.swift", "guard frame.counter == member.counter + 1 else",
+            LEDGER, "guard frame.counter == member.counter + 1 else",
             'guard frame.counter == member.counter + 1 || isMutant("again") || isMutant("counter") else',
         ),
     ),
     ("counter", "a missing frame of a writer begins an epoch"),
     (
         "late", "a writer that has read another log begins an epoch",
-        (LEDGER + "+Frames.swift", "return isLate ? .stale : .lost", 'return isLate || isMutant("late") ? .stale : .lost'),
+        (LEDGER, "return isLate ? .stale : .lost", 'return isLate || isMutant("late") ? .stale : .lost'),
     ),
     (
         "ghost", "a late repetition of the first frame of a removed member does not add it again",
-        (LEDGER + "+Frames.swift", "!removed.contains(frame.member)", '!removed.contains(frame.member) || isMutant("ghost")'),
+        (LEDGER, "!removed.contains(frame.member)", '!removed.contains(frame.member) || isMutant("ghost")'),
     ),
     (
         "unreadable", "a frame in a format that some members do not read has no effect",
-        (LEDGER + "+Frames.swift", "!formats.contains(frame.format) {", '!formats.contains(frame.format), !isMutant("unreadable") {'),
+        (LEDGER, "!formats.contains(frame.format) {", '!formats.contains(frame.format), !isMutant("unreadable") {'),
     ),
     (
         "foreign", "a specification of another member's resource is refused",
         (
-            LEDGER + "+Owners.swift", "guard owner == member, topics.byID[id] == nil,",
+            MEMBERS + "Inheritance.swift", "guard owner == member, topics.byID[id] == nil,",
             'guard owner == member || isMutant("foreign"), topics.byID[id] == nil,',
         ),
     ),
@@ -77,7 +77,7 @@ MUTANTS = [
     (
         "closed", "the prepared streams of a removed member are closed",
         (
-            LEDGER + "+Owners.swift", "if specified[id]?.isOpen != nil {",
+            MEMBERS + "Inheritance.swift", "if specified[id]?.isOpen != nil {",
             'if specified[id]?.isOpen != nil, !isMutant("closed") {',
         ),
     ),
@@ -245,7 +245,7 @@ MUTANTS = [
     (
         "checksum", "a frame that the engine has changed begins an epoch",
         (
-            LEDGER + "+Frames.swift", "if entry.wrongSum != nil {",
+            LEDGER, "if entry.wrongSum != nil {",
             'if entry.wrongSum != nil, !isMutant("checksum") {',
         ),
     ),
@@ -275,14 +275,14 @@ MUTANTS = [
     (
         "processed", "the log has the number up to which the events of a session were processed",
         (
-            LEDGER + "+Frames.swift", "sessions[client]?.processed = max(session.processed, number)",
+            LEDGER, "sessions[client]?.processed = max(session.processed, number)",
             'if !isMutant("processed") { sessions[client]?.processed = max(session.processed, number) }',
         ),
     ),
     (
         "adopted", "the new owner of the subscriptions continues their session",
         (
-            LEDGER + "+Owners.swift", "if clients[client]?.owner == gone {",
+            MEMBERS + "Inheritance.swift", "if clients[client]?.owner == gone {",
             'if clients[client]?.owner == gone, !isMutant("adopted") {',
         ),
     ),
@@ -332,7 +332,7 @@ MUTANTS = [
     ),
     (
         "units", "the units of a removed member are free",
-        (LEDGER + "+Owners.swift", "quotas.releaseAll(of: gone)", 'if !isMutant("units") { quotas.releaseAll(of: gone) }'),
+        (MEMBERS + "Inheritance.swift", "quotas.releaseAll(of: gone)", 'if !isMutant("units") { quotas.releaseAll(of: gone) }'),
     ),
     (
         "credits", "a claim for credits waits until enough are free",

@@ -13,7 +13,7 @@ struct HandedOverStreams: Sendable {
 
     /// The owner of a resource was removed: another member, or this one, owns the resource. A member that was removed while it was
     /// paused may have the resource still: it must not report the resource again when it joins.
-    mutating func inherited(_ id: String, _ resource: ClusterLedger.SpecifiedResource, by me: UInt64) -> MemberAction {
+    mutating func inherited(_ id: String, _ resource: SpecifiedResource, by me: UInt64) -> MemberAction {
         openings[id] = nil
         let (isOwn, isStream) = (resource.owner == me, resource.isOpen != nil)
         if !isOwn { return isStream ? .releaseStream(id) : .releaseResource(id) }

@@ -2,15 +2,30 @@ internal import Changes
 internal import Primitives
 internal import SessionCore
 
-/// Members, specified resources, and shared subscriptions with their owners.
+/// A resource that a request created, and that another member recreates when its owner is removed.
+package struct SpecifiedResource: Sendable, Equatable {
+    /// The specification from which it is recreated.
+    package internal(set) var specification: ResourceSpecification
+    /// The member that owns it; nil while no member can.
+    package internal(set) var owner: UInt64?
+    /// Whether a prepared stream is open on its owner; nil for anything else.
+    package internal(set) var isOpen: Bool?
+
+    static let wire = Wire<Self>(
+        Self.init,
+        (\.specification, ResourceSpecification.wire),
+        (\.owner, .optional(.fixed64)),
+        (\.isOpen, .optional(.bool))
+    )
+}
+
+/// The owners of resources and shared subscriptions that have none.
 extension ClusterLedger {
     /// Assigns the shared subscriptions and specified resources without an owner, if a member has their upstreams now.
     mutating func assignUnowned() {
         for (id, topic) in topics.byID.sorted(by: { $0.key < $1.key }) where topic.owner == nil { assign(id) }
         assignResources(specified.filter { $0.value.owner == nil }.map(\.key))
     }
-
-    // MARK: - Specified resources
 
     mutating func specify(_ id: String, _ specification: ResourceSpecification, by member: UInt64) {
         let owner = specified[id]?.owner ?? clients[id]?.owner ?? subscriptions[id]?.owner
