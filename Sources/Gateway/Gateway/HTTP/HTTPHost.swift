@@ -92,17 +92,21 @@ package final class HTTPHost: HTTPHandler {
     }
 
     /// The response to a request that the HTTP server rejected.
-    package func refusal(for refusal: RequestRefusal, headers: HTTPFields) -> HTTPResponse {
+    package func refusal(for refusal: RequestRefusal, from peer: PeerAddress, headers: HTTPFields) -> HTTPResponse {
         var problem = ProblemDetails.problem(for: refusal)
         if let limit = ProblemDetails.limit(exceededBy: refusal, in: services.configuration) {
             problem.detail = "\(refusal.explanation) The limit is \(limit)."
         }
         let now = services.clock()
-        let request = HTTPRequest(method: "", rawPath: "", headers: headers)
+        var request = HTTPRequest(method: "", rawPath: "", headers: headers, peer: peer)
+        if let proxies = services.access.policy.proxies { request.peer = proxies.client(of: request) }
         let id = RequestIdentity.id(of: request)
         requests.record(route: nil, method: nil, status: refusal.status, problem: problem.code, from: now, to: now)
         let status: Logger.MetadataValue = .stringConvertible(refusal.status)
-        let metadata: Logger.Metadata = ["request": "\(id)", "status": status, "reason": "\(refusal.explanation)"]
+        let metadata: Logger.Metadata = [
+            "request": "\(id)", "client": "\(request.peer.host)", "status": status,
+            "reason": "\(refusal.explanation)",
+        ]
         logger.log(level: accessLevel, "request refused", metadata: metadata)
         var response = ProblemDetails.response(problem, requestID: id, status: refusal.status)
         decorate(&response.headers, CallRecord(request, requestID: id, since: now))

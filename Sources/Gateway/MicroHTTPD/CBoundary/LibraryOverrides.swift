@@ -70,7 +70,7 @@ public func queueForLibrary(_ connection: OpaquePointer?, _ status: UInt32, _ re
     guard let connection, let record = ConnectionBox.object(at: cmhd_socket_context(connection)), !record.isQueueing,
         let refusal = RequestRefusal.ofLibrary(status: Int(status))
     else { return original(connection, status, response) }
-    let own = record.server.response(to: refusal, on: connection)
+    let own = record.response(to: refusal, on: connection)
     guard let made = own.makeForLibrary() else { return original(connection, status, response) }
     defer { MHD_destroy_response(made) }
     own.headers.addLines(to: made, closing: true)

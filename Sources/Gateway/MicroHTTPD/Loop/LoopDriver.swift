@@ -269,7 +269,7 @@ extension LoopDriver {
         stopAccepting()
         scheduler.endAll(.daemonClosed)
         for exchange in exchanges.takeAll() {
-            let response = exchange.server.response(to: .closing, on: exchange.connection)
+            let response = exchange.record.response(to: .closing, on: exchange.connection)
             exchange.server.answer(exchange, .response(response))
         }
         polls.endAll()

@@ -204,7 +204,7 @@ final class PollingConnections {
         for group in Array(waits.values) { remove(group) }
         for connection in Array(connections.values) {
             if connection.request != nil {
-                send(connection.record.server.response(to: .closing, on: nil), to: connection)
+                send(connection.record.response(to: .closing, on: nil), to: connection)
             }
             close(connection)
         }
@@ -228,7 +228,7 @@ final class PollingConnections {
 
     private func send(_ parts: [StreamPiece], of response: EncodedResponse, to connection: PollingConnection) {
         guard driver.largeResponses.begin(connection, response.body, of: response.caller) else {
-            return send(connection.record.server.response(to: .responseBudgetExceeded, on: nil), to: connection)
+            return send(connection.record.response(to: .responseBudgetExceeded, on: nil), to: connection)
         }
         connection.closes = response.closesConnection
         guard write(parts, to: connection), !connection.rest.isEmpty else { return }

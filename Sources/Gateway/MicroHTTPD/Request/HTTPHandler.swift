@@ -30,8 +30,10 @@ package protocol HTTPHandler: Sendable {
     ///
     /// Its status should be `refusal.status`. The handler chooses the body, for example a problem document.
     ///
-    /// - Parameter headers: The header lines that were read, which are not checked; of a head that is refused, perhaps not all.
-    func refusal(for refusal: RequestRefusal, headers: HTTPFields) -> HTTPResponse
+    /// - Parameters:
+    ///   - peer: The address that the connection comes from.
+    ///   - headers: The header lines that were read, which are not checked; of a head that is refused, perhaps not all.
+    func refusal(for refusal: RequestRefusal, from peer: PeerAddress, headers: HTTPFields) -> HTTPResponse
 }
 
 /// The decision of a handler on the head of a request with a body.

@@ -57,7 +57,8 @@ extension HTTPServer {
         }
         if case .length(let length) = head.body {
             guard length <= driver.configuration.bodyLimit else {
-                return discardBody(of: exchange, head, then: response(to: .bodyTooLarge, on: exchange.connection))
+                let response = exchange.record.response(to: .bodyTooLarge, on: exchange.connection)
+                return discardBody(of: exchange, head, then: response)
             }
             if exchange.ignoresBody { return .YES }
             guard reserve(length, for: exchange) else { return refuse(exchange, .bodyBudgetExceeded) }
@@ -100,7 +101,7 @@ extension HTTPServer {
 
     /// Discards the body so far, with its memory, and the rest of it, and then refuses the request.
     private func discard(_ exchange: Exchange, _ count: Int, then refusal: RequestRefusal) -> MHD_Result {
-        exchange.phase = .discarding(response(to: refusal, on: exchange.connection))
+        exchange.phase = .discarding(exchange.record.response(to: refusal, on: exchange.connection))
         exchange.body = []
         driver.ledger.releaseBody(exchange.reservedBytes, on: exchange.record.place, of: exchange.bodyCaller)
         exchange.reservedBytes = 0
@@ -170,18 +171,7 @@ extension HTTPServer {
         exchange.head = nil
         exchange.screened = nil
         exchange.body = []
-        return queue(response(to: refusal, on: exchange.connection), for: exchange)
-    }
-
-    /// The handler's response to a request that is refused; it closes the connection.
-    ///
-    /// - Parameter connection: The library's connection of the request; nil if the loop has taken it.
-    func response(to refusal: RequestRefusal, on connection: OpaquePointer?) -> HTTPResponse {
-        driver.figures.refusedRequests &+= 1
-        let headers = connection.map(HeaderCollection.lines) ?? HTTPFields()
-        var response = driver.handler.refusal(for: refusal, headers: headers)
-        response.headers.append("Connection", "close")
-        return response
+        return queue(exchange.record.response(to: refusal, on: exchange.connection), for: exchange)
     }
 
     /// The client of a waiting exchange has left. The handler may go on with the request, whose body then still counts.
@@ -285,5 +275,18 @@ extension HTTPServer {
     func release(_ exchange: Exchange) {
         exchange.phase = .over
         resume(exchange)
+    }
+}
+
+extension ConnectionRecord {
+    /// The handler's response to a request of this connection that is refused; it closes the connection.
+    ///
+    /// - Parameter connection: The library's connection of the request; nil if the loop has taken it.
+    func response(to refusal: RequestRefusal, on connection: OpaquePointer?) -> HTTPResponse {
+        server.driver.figures.refusedRequests &+= 1
+        let headers = connection.map(HeaderCollection.lines) ?? HTTPFields()
+        var response = server.driver.handler.refusal(for: refusal, from: place.peer, headers: headers)
+        response.headers.append("Connection", "close")
+        return response
     }
 }

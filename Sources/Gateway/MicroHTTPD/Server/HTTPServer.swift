@@ -250,7 +250,7 @@ extension HTTPServer {
         if size >= LargeResponses.leastSize,
             !driver.largeResponses.begin(exchange, response.body, of: response.caller)
         {
-            return queue(self.response(to: .responseBudgetExceeded, on: exchange.connection), for: exchange)
+            return queue(exchange.record.response(to: .responseBudgetExceeded, on: exchange.connection), for: exchange)
         }
         if !exchange.isResponding { responses += 1 }
         exchange.isResponding = true

@@ -34,7 +34,7 @@ struct StreamHandler: HTTPHandler {
     func screen(_ head: HTTPRequest) -> HTTPScreening { .accept(handle) }
     func isOperational(_ head: HTTPRequest) -> Bool { false }
     func connectionsRefused(reason: String) {}
-    func refusal(for refusal: RequestRefusal, headers: HTTPFields) -> HTTPResponse {
+    func refusal(for refusal: RequestRefusal, from peer: PeerAddress, headers: HTTPFields) -> HTTPResponse {
         HTTPResponse(status: refusal.status)
     }
 

@@ -5,6 +5,7 @@ import Testing
 
 @Suite struct HTTPHostTests {
     private let fixture = Fixture()
+    private let peer = PeerAddress(host: "192.0.2.7", port: 1)
 
     private static let traceID = "4bf92f3577b34da6a3ce929d0e0e4736"
     private static let zeros = String(repeating: "0", count: 32)
@@ -151,17 +152,22 @@ import Testing
         }
     }
 
-    /// They were logged at the level debug alone, without the reason.
-    @Test(arguments: [false, true])
-    func refusalsOfTheHTTPServerAreInTheAccessLog(isOn: Bool) {
+    /// They were logged at the level debug alone, without the reason and the client.
+    @Test(arguments: [(false, "192.0.2.7"), (true, "192.0.2.7"), (true, "10.0.0.1")])
+    func refusalsOfTheHTTPServerAreInTheAccessLog(isOn: Bool, peer: String) {
         let log = LogRecorder()
         var logger = log.logger
         logger.logLevel = .info
-        let fixture = Fixture { $0.log.logsRequests = isOn }
+        let fixture = Fixture {
+            $0.log.logsRequests = isOn
+            $0.access.trustedProxies = ["10.0.0.0/8"].compactMap { IPNetwork($0) }
+        }
         let host = HTTPHost(services: fixture.services, middlewares: [], logger: logger)
-        _ = host.refusal(for: .bodyTooLarge, headers: [HTTPField("X-Request-Id", "mine-1")])
+        let headers = [HTTPField("X-Request-Id", "mine-1"), HTTPField("X-Forwarded-For", "192.0.2.8")]
+        _ = host.refusal(for: .bodyTooLarge, from: PeerAddress(host: peer, port: 1), headers: HTTPFields(headers))
         #expect(log.lines.count == (isOn ? 1 : 0))
-        for part in ["mine-1", "413", "The body is too large."] where isOn {
+        let client = peer == "10.0.0.1" ? "192.0.2.8" : peer
+        for part in ["mine-1", "413", "The body is too large.", client] where isOn {
             #expect(log.lines.first?.contains(part) == true, "\(part)")
         }
     }
@@ -241,7 +247,7 @@ import Testing
     }
 
     @Test func refusalsOfTheHTTPServerHaveAnID() throws {
-        let response = fixture.host.refusal(for: .duplicateHost, headers: [])
+        let response = fixture.host.refusal(for: .duplicateHost, from: peer, headers: [])
         let id = try #require(response.headers["X-Request-Id"])
         #expect(Fixture.outcome(response).json["instance"]?.string == id)
     }
@@ -249,7 +255,7 @@ import Testing
     @Test(arguments: RequestRefusal.allCases)
     func refusalsOfARequestThatWasReadHaveItsIDAndAreForPagesOfListedOrigins(refusal: RequestRefusal) {
         let headers = ["X-Request-Id": "mine-1", "Origin": "https://a.example"].map { HTTPField($0.key, $0.value) }
-        let response = fixture.host.refusal(for: refusal, headers: HTTPFields(headers))
+        let response = fixture.host.refusal(for: refusal, from: peer, headers: HTTPFields(headers))
         #expect(response.status == refusal.status)
         #expect(response.headers.values(of: "X-Request-Id") == ["mine-1"])
         #expect(Fixture.outcome(response).json["instance"]?.string == "mine-1")
@@ -271,7 +277,8 @@ import Testing
             configuration.http.bodyBudget = 4_000
             configuration.http.responseBudget = 5_000
         }
-        let detail = Fixture.outcome(fixture.host.refusal(for: refusal, headers: [])).json["detail"]?.string ?? ""
+        let response = fixture.host.refusal(for: refusal, from: peer, headers: [])
+        let detail = Fixture.outcome(response).json["detail"]?.string ?? ""
         #expect(detail.hasPrefix(refusal.explanation) && detail.contains(" The limit is \(limit)"), "\(detail)")
     }
 

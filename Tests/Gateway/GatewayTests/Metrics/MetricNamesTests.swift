@@ -89,7 +89,7 @@ import Testing
         _ = fixture.perform("GET", "/v1/clients")
         _ = fixture.perform("GET", "/v1/clients/x\"y", as: AccessFixture.admin)
         _ = fixture.perform("BREW", "/nothing/secret-path", as: AccessFixture.admin)
-        _ = fixture.host.refusal(for: .duplicateHost, headers: [])
+        _ = fixture.host.refusal(for: .duplicateHost, from: PeerAddress(host: "", port: 0), headers: [])
         let text = exposition(fixture).text
         for line in [
             #"http_requests_total{route="listClients",method="GET",status="200"} 1"#,

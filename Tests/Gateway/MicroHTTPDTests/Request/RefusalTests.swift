@@ -56,6 +56,7 @@ internal import Testing
         #expect(response.header("Connection")?.lowercased() == "close")
         #expect(response.header("Content-Type") == "application/problem+json")
         #expect(response.text == "{\"code\":\"\(refusal)\"}")
+        #expect(response.header("X-Peer") == "127.0.0.1")
         // Nothing follows the response.
         #expect(client.isClosedByServer())
         #expect(server.daemon.figures.requests == 0)

@@ -304,6 +304,7 @@ internal import Testing
         for client in polls.clients {
             let response = try client.readResponse()
             #expect(response.status == 503 && response.text == #"{"code":"closing"}"#)
+            #expect(response.header("X-Peer") == "127.0.0.1")
         }
         #expect(polls.value.present == TestValue.Counts(joined: 4, abandoned: 4, ended: 1))
     }

@@ -27,12 +27,13 @@ struct TestHandler: HTTPHandler {
         answer(request, responder)
     }
 
-    func refusal(for refusal: RequestRefusal, headers: HTTPFields) -> HTTPResponse {
+    func refusal(for refusal: RequestRefusal, from peer: PeerAddress, headers: HTTPFields) -> HTTPResponse {
         HTTPResponse(
             status: refusal.status,
             headers: [
                 HTTPField("Content-Type", "application/problem+json"),
                 HTTPField("X-Request-Id", headers["X-Request-Id"] ?? "none"),
+                HTTPField("X-Peer", peer.host),
             ],
             body: .bytes(Array("{\"code\":\"\(refusal)\"}".utf8))
         )
