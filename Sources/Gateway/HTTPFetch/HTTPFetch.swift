@@ -109,7 +109,9 @@ package struct HTTPFetch: Sendable {
                 defer { deadline?.cancel() }
                 return try await parts.next()
             }
-            guard case .head(let response) = try await next(nil) else { throw HTTPFetchError.closedEarly }
+            guard case .head(let response) = try await next(nil) else {
+                throw tls == nil ? HTTPFetchError.noResponse : .closedEarly
+            }
             return try await reader(Head(response)) { limit in
                 switch try await next(limit) {
                 case .body(let part): Array(part.readableBytesView)
@@ -184,6 +186,8 @@ package enum HTTPFetchError: Error, Equatable {
     case timeout
     /// The server closed the connection before the end of the response.
     case closedEarly
+    /// The server closed a connection without TLS before the response, as it does where the port speaks TLS.
+    case noResponse
     /// The body is longer than the limit, in bytes.
     case tooLong(limit: Int)
 }

@@ -20,7 +20,11 @@ package enum NetworkError {
             ("errno: 101", "the network is unreachable", wait), ("errno: 104", "the connection was closed", start),
             ("connectTimeout", "the host does not answer", wait),
             ("timeout", "the host does not answer", wait), ("SocketAddressError", "the host name is unknown", name),
-            ("closedEarly", "the connection was closed", "If it speaks TLS, begin the address with https://."),
+            ("closedEarly", "the connection was closed", start),
+            (
+                "noResponse",
+                "the connection was closed without a response; if the port speaks TLS, use https://", name
+            ),
             ("invalidEOFState", "the connection was closed", start),
             ("tooLong", "the response is too long", name),
             ("invalidHeaderToken", "the response is not HTTP", name),

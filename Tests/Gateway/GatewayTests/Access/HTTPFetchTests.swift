@@ -22,6 +22,14 @@ import Testing
         }
     }
 
+    /// The reason was the same as for a response that is not complete.
+    @Test func aConnectionThatIsClosedWithoutAResponseSuggestsTLS() async throws {
+        let server = try StallingServer(closes: true)
+        let fetch = try HTTPFetch("http://127.0.0.1:\(server.port)/", timeout: nil)
+        let error = await #expect(throws: HTTPFetchError.noResponse) { try await fetch.response(upTo: 100) }
+        #expect(error.map(NetworkError.sentence)?.hasSuffix("if the port speaks TLS, use https://") == true)
+    }
+
     @Test func aReaderLimitsTheSilenceBeforeEachPart() async throws {
         let server = try StallingServer()
         let fetch = try HTTPFetch("http://127.0.0.1:\(server.port)/", timeout: nil, silence: .seconds(3600))

@@ -8,7 +8,8 @@ final class StallingServer: Sendable {
     /// Ends once a response has begun.
     let begun: AsyncStream<Never>
 
-    init() throws {
+    /// - Parameter closes: Whether it closes the connection without a response, as a port that speaks TLS.
+    init(closes: Bool = false) throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -29,7 +30,7 @@ final class StallingServer: Sendable {
             var buffer = [UInt8](repeating: 0, count: 4096)
             _ = read(connection, &buffer, buffer.count)
             let head = Array("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{".utf8)
-            _ = write(connection, head, head.count)
+            if closes { shutdown(connection, Int32(SHUT_WR)) } else { _ = write(connection, head, head.count) }
             source.finish()
             // Until the client closes the connection.
             while read(connection, &buffer, buffer.count) > 0 {}
