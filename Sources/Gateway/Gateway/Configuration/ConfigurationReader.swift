@@ -16,6 +16,8 @@ package struct ConfigurationReader {
     private let defaults: [(key: String, value: String)]
     private let readFile: (String) -> String?
     private var mistakes: [ConfigurationMistake]
+    /// The keys that unknown keys were probably meant to be. They are not missing where no source has them.
+    private var intended: Set<String> = []
 
     /// A reader of these sources. `defaults` apply to keys that no other source has; `readFile` returns the text of a
     /// file, nil if it cannot be read.
@@ -66,7 +68,7 @@ package struct ConfigurationReader {
             }
         }
         configuration.access.publicFeeds = configuration.feeds.filter(\.isPublic)
-        check(&configuration)
+        check(&configuration, chosen["upstreams"] ?? [])
         guard mistakes.isEmpty else { throw ConfigurationError(mistakes: mistakes) }
         return configuration
     }
@@ -229,25 +231,26 @@ package struct ConfigurationReader {
             let parts = key.split(separator: ".", omittingEmptySubsequences: false)
             return patterns.contains { Self.isMatch(parts, $0) }
         }
-        func rule(for key: String) -> String {
+        func refuse(_ key: String) {
             let parts = key.split(separator: ".")
             // A name that the operator chose stays as it is.
             let known = patterns.map { pattern in
                 pattern.enumerated().map { $1 == "*" && $0 < parts.count ? parts[$0] : $1 }.joined(separator: ".")
             }
             if known.contains(where: { $0.hasPrefix(key + ".") }) {
-                return "is a group of keys and has no value itself"
+                return note(key, "is a group of keys and has no value itself")
             }
             let plain = known.filter { !$0.contains("*") }
             let suggestion = Self.suggestion(for: key, among: plain, withEnding: ".\(key)")
-            return "is not a key of the configuration" + (suggestion.map { "; did you mean \($0)?" } ?? "")
+            note(key, "is not a key of the configuration" + (suggestion.map { "; did you mean \($0)?" } ?? ""))
+            if let suggestion { intended.insert(suggestion) }
         }
-        for key in flags.map(\.key) + (file?.entries ?? []).map(\.key) where !isKnown(key) { note(key, rule(for: key)) }
+        for key in flags.map(\.key) + (file?.entries ?? []).map(\.key) where !isKnown(key) { refuse(key) }
         for key in (file?.vacant ?? []).map(\.key) where !isKnown(key) {
             let parts = key.split(separator: ".", omittingEmptySubsequences: false)
             // A group may be empty.
             let isGroup = patterns.contains { Self.isMatch(parts, Array($0.prefix(parts.count))) }
-            if !isGroup { note(key, rule(for: key)) }
+            if !isGroup { refuse(key) }
         }
     }
 
@@ -304,8 +307,8 @@ package struct ConfigurationReader {
         pattern.count == parts.count && zip(pattern, parts).allSatisfy { $0 == "*" || $0 == $1 }
     }
 
-    /// Checks rules that involve several values.
-    private mutating func check(_ configuration: inout GatewayConfiguration) {
+    /// Checks rules that involve several values. `upstreams`: the names of all upstreams, also of those without a value.
+    private mutating func check(_ configuration: inout GatewayConfiguration, _ upstreams: [String]) {
         for upstream in configuration.pool.upstreams {
             if upstream.serverAddress.isEmpty { note("upstreams.\(upstream.name).serverAddress", "is required") }
             note(UpstreamCheck.mistakes(in: upstream))
@@ -314,7 +317,7 @@ package struct ConfigurationReader {
             note("upstreams.\(upstream.name).default", "is true, as for another upstream: only one can be the default")
         }
         // A feed lacks the fields that have a mistake.
-        note(configuration.feedMistakes.filter { !hasMistake(within: $0.key + ".") })
+        note(configuration.feedMistakes(of: upstreams).filter { !hasMistake(within: $0.key + ".") })
         note(AccessCheck.mistakes(in: configuration.access))
         note(configuration.cluster.mistakes)
         for file in configuration.cluster.files where readFile(file.path) == nil {
@@ -332,15 +335,17 @@ package struct ConfigurationReader {
     }
 
     private func hasMistake(within group: String) -> Bool {
-        mistakes.contains { $0.key?.hasPrefix(group) ?? false }
+        mistakes.contains { $0.key?.hasPrefix(group) ?? false } || intended.contains { $0.hasPrefix(group) }
     }
 
     /// Adds a mistake, unless its key already has one.
     private mutating func note(_ key: String, _ rule: String) { note([(key, rule)]) }
 
-    /// Adds the mistakes that a check found, apart from mistakes of keys that have an earlier mistake, or whose file has a mistake.
+    /// Adds the mistakes that a check found, apart from mistakes of keys that have an earlier mistake, or whose file has a mistake,
+    /// and of keys that were probably misspelled.
     private mutating func note(_ found: [(key: String, rule: String)]) {
-        let known = Set(mistakes.map(\.key))
+        let missing = intended.filter { key in sources.allSatisfy { $0(key) == nil } }
+        let known = missing.union(mistakes.compactMap(\.key))
         for (key, rule) in found where known.isDisjoint(with: [key, key + "File"]) {
             mistakes.append(ConfigurationMistake(place: place(of: key), key: key, rule: rule))
         }

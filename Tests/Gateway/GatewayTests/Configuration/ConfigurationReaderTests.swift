@@ -293,6 +293,35 @@ internal import Testing
         #expect(mistakes.contains(mistake), "\(mistakes)")
     }
 
+    /// The key that was meant was reported as missing beside it, and an upstream without other keys as one that feeds do not have.
+    @Test(arguments: [
+        ("upstreams: {u: {serverAdress: 'http://a', adapterSet: A}}", ["upstreams.u.serverAdress"]),
+        (
+            "upstreams: {u: {serverAdress: 'http://a'}}\nfeeds: {f: {upstream: u, fields: {a: string}}}",
+            ["upstreams.u.serverAdress"]
+        ),
+        (
+            "upstreams: {u: {serverAdress: 'http://a'}}\nfeeds: {f: {fields: {a: string}}}",
+            ["upstreams.u.serverAdress"]
+        ),
+        (
+            "upstreams: {u: {serverAddress: 'http://a'}}\nfeeds: {f: {items: i, feilds: {a: string}}}",
+            ["feeds.f.feilds.a"]
+        ),
+        ("auth: {keys: {a: {hsh: x}, b: {hahs: x, items: i}}}", ["auth.keys.a.hsh", "auth.keys.b.hahs"]),
+        ("cluster: {engine: nats, secrt: 0123456789abcdef}", ["cluster.secrt"]),
+        // The key has a mistake of its own.
+        (
+            "upstreams: {u: {serverAdress: 'http://a', serverAddress: 'a b'}}",
+            ["upstreams.u.serverAdress", "upstreams.u.serverAddress"]
+        ),
+        ("cluster: {engine: nats, secrt: 1, secret: short}", ["cluster.secrt", "cluster.secret"]),
+    ])
+    func aMisspelledKeyIsOneMistake(file: String, keys: [String]) {
+        let error = #expect(throws: ConfigurationError.self) { try Self.read(file: file) }
+        #expect(error?.mistakes.map(\.key) == keys, "\(error?.mistakes ?? [])")
+    }
+
     /// The password went to both servers.
     @Test(arguments: [("a-b", "a_b", "A_B"), ("A", "a", "A")], ["", "_FILE"])
     func aVariableOfTwoUpstreamsIsAMistake(names: (String, String, String), suffix: String) {

@@ -146,15 +146,18 @@ extension GatewayConfiguration {
         feeds.sort { places[$0.name, default: .max] < places[$1.name, default: .max] }
     }
 
-    var feedMistakes: [(key: String, rule: String)] {
+    /// The mistakes of feeds that a single value does not show.
+    ///
+    /// - Parameter upstreams: The names of all upstreams, also of those that are missing because of a mistake.
+    func feedMistakes(of upstreams: [String]) -> [(key: String, rule: String)] {
         feeds.flatMap { feed -> [(key: String, rule: String)] in
             let key = "feeds.\(feed.name)"
             var mistakes: [(key: String, rule: String)] = []
             if let upstream = feed.upstream {
-                if !pool.upstreams.contains(where: { $0.name == upstream }) {
+                if !upstreams.contains(upstream) {
                     mistakes.append((key + ".upstream", "names no configured upstream"))
                 }
-            } else if pool.defaultUpstream == nil {
+            } else if pool.defaultUpstream == nil, pool.upstreams.count == upstreams.count {
                 mistakes.append((key + ".upstream", "is required, because no upstream is the default"))
             }
             if feed.fields.isEmpty { mistakes.append((key + ".fields", "must have at least one field")) }
