@@ -22,6 +22,11 @@ enum SubscriptionReader {
         guard let mode else { return nil }
         var properties = SubscriptionProperties(mode: mode, items: items ?? .list([]), fields: fields ?? .list([]))
         properties.secondLevelFields = second
+        if second == nil, !reader.refusals.entries.isEmpty {
+            // Names that were refused are not missing.
+            let pair = NamePair.secondLevelFields
+            if reader.has(pair.list) || reader.has(pair.group) { properties.secondLevelFields = .list([]) }
+        }
         apply(reader, to: &properties)
         for conflict in ModeConflict.all(in: properties) { reader.refuse(conflict.property, conflict.rule) }
         return reader.refusals.entries.isEmpty ? properties : nil

@@ -85,6 +85,15 @@ import Testing
             #"{"mode":"COMMAND","items":["a"],"fields":["key","command"],"commandSecondLevelDataAdapter":"d"}"#,
             ["/commandSecondLevelDataAdapter"]
         ),
+        (
+            #"{"mode":"COMMAND","items":["a"],"fields":["key","command"],"commandSecondLevelFields":["c d"],"#
+                + #""commandSecondLevelDataAdapter":"d"}"#, ["/commandSecondLevelFields/0"]
+        ),
+        (
+            #"{"mode":"COMMAND","items":["a"],"fields":["key","command"],"commandSecondLevelFields":["c"],"#
+                + #""commandSecondLevelFieldSchema":"s","commandSecondLevelDataAdapter":"d"}"#,
+            ["/commandSecondLevelFieldSchema"]
+        ),
         (#"{"mode":"MERGE","items":["a"],"fields":["b"],"dataAdapter":""}"#, ["/dataAdapter"]),
         (#"{"mode":"MERGE","items":["a"],"fields":["b"],"selector":7}"#, ["/selector"]),
     ])
