@@ -26,7 +26,7 @@ DELAYS = """(async () => {
     let seed = 7;
     const random = () => { seed = (seed * 1103515245 + 12345) % 2147483648; return seed / 2147483648; };
     const pages = (count, away) => Array.from({ length: count }, () => {
-        const backoff = new Backoff(random);
+        const backoff = Object.assign(new Backoff(), { random });
         backoff.retry = 2000 + 2000 * random();
         backoff.healthy();
         const times = [];
@@ -43,7 +43,7 @@ DELAYS = """(async () => {
         return Math.max(...counts.values());
     };
     const quick = pages(10_000, 0), slow = pages(10_000, 60_000);
-    const limited = new Backoff(random), attempts = [];
+    const limited = Object.assign(new Backoff(), { random }), attempts = [];
     for (let now = 0; now < 3_600_000; now += limited.delay({ status: 503, after: 5 })) attempts.push(now);
     return {
         early: [...quick, ...slow].filter(({ times, retry }) => times[0] < retry).length,

@@ -10,8 +10,8 @@ export class Backoff {
   /** The `retry:` of the gateway, in milliseconds; it holds until the gateway sends another one. */
   retry = 0;
 
-  /** `random` gives numbers from 0 to 1. */
-  constructor(random = Math.random) { this.random = random; }
+  /** Gives numbers from 0 to 1. */
+  random = Math.random;
 
   /** The stream works: after its first update, or ten seconds. */
   healthy() {

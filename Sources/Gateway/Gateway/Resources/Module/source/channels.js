@@ -31,4 +31,4 @@ export const turn = () => new Promise((resolve) => {
 export const ended = (signal) => new Promise((resolve) => { if (signal?.aborted) resolve(); else signal?.addEventListener("abort", resolve); });
 
 export const channel = (scope, name = "") => scope.startsWith("page:") ? new LocalChannel(scope + name) : new BroadcastChannel(scope + name);
-export const locks = () => globalThis.navigator?.locks;
+export const locks = globalThis.navigator?.locks;

@@ -16,6 +16,8 @@ import { Requests, sleep } from "./requests.js";
 import { derived, patience } from "./states.js";
 import { fit, isAfter, normal, retold, tableOf } from "./tables.js";
 
+export { serve } from "./hub.js";
+
 /** A digest of the subject of a token, or of a token without one: tabs of different users never share a stream. */
 async function digest(token) {
   let subject = `${token}`;
@@ -183,7 +185,7 @@ class Gateway {
     if (this.#id || this.isClosed) return;
     const id = this.#id = random(), { signal } = this.#leaving = new AbortController();
     // Where the user blocks storage, no lock is granted.
-    const isShared = this.options.share !== "page" && globalThis.BroadcastChannel && await locks()?.query().catch(() => null);
+    const isShared = this.options.share !== "page" && globalThis.BroadcastChannel && await locks?.query().catch(() => null);
     this.#token = token === undefined ? await Promise.race([this.requests.ask(false).catch(() => {}), sleep(5000, signal)]) : token;
     this.#user = isShared && await digest(this.#token);
     const scope = isShared ? `ls1:${this.url}:${this.options.share ?? ""}${this.options.credentials ?? ""}:${this.#user}` : `page:${id}`;
@@ -197,7 +199,7 @@ class Gateway {
     if (isShared) {
       // As long as this tab lives it holds this lock; the hub waits for it.
       await new Promise((held) => {
-        locks().request(`${scope}:${id}`, () => {
+        locks.request(`${scope}:${id}`, () => {
           held();
           return ended(signal);
         });
@@ -234,7 +236,9 @@ class Gateway {
     this.worker?.port.close();
     this.#leaving.abort();
     this.#queue = [];
-    for (const one of [this.own, this.all, this.inbox]) one?.close();
+    this.own?.close();
+    this.all?.close();
+    this.inbox?.close();
     this.inbox = null;
     this.#become({ state: "connecting" });
   }
@@ -243,8 +247,7 @@ class Gateway {
     this.#post({
       t: "hello", token: this.#token, stream: this.#stream, last: this.#last, pace: this.#pace,
       subs: [...this.#subs.values()].map((sub) => {
-        const isWhole = isHandOver && sub.info.source && this.#last && sub.since !== this.#last;
-        sub.isWhole = isWhole;
+        const isWhole = sub.isWhole = isHandOver && sub.info.source && this.#last && sub.since !== this.#last;
         sub.skip = isWhole ? this.#last : "";
         return { key: sub.key, spec: sub.spec, isWhole, info: sub.info, events: isWhole ? [...sub.table.snapshot()] : [], ended: sub.table.ended };
       }),
@@ -309,7 +312,7 @@ class Gateway {
     sub.info = info;
     // Of a feed the gateway knows the mode. It is told before the first event.
     if (fit(sub, info.mode)) for (const handle of sub.handles) handle.fit();
-    if (info.source) this.#sources.set(info.source, (this.#sources.get(info.source) ?? new Set()).add(sub));
+    if (info.source) this.#sources.set(info.source, new Set(this.#sources.get(info.source)).add(sub));
     sub.each((handle) => handle.told(info));
     this.#show(sub);
   }

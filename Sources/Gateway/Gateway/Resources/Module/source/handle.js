@@ -11,7 +11,8 @@ export class Sub {
   since = null;
 
   constructor(key, spec) {
-    Object.assign(this, { key, spec });
+    this.key = key;
+    this.spec = spec;
     fit(this, spec.mode);
   }
 

@@ -22,7 +22,20 @@ export async function contend(config, signal) {
     hub.stop();
   };
   if (config.scope.startsWith("page:")) return lead();
-  return locks().request(config.scope, { signal }, lead).catch(() => {});
+  return locks.request(config.scope, { signal }, lead).catch(() => {});
+}
+
+const scopes = new Set();
+
+/** What the SharedWorker does for a page that connects: it becomes the hub of each scope that the page names. */
+export function serve({ ports: [port] }) {
+  port.onmessage = ({ data }) => {
+    if (!scopes.has(data.scope)) {
+      scopes.add(data.scope);
+      contend(data);
+    }
+    port.postMessage("queued");
+  };
 }
 
 // MARK: - Hub
@@ -48,9 +61,8 @@ class Entry {
     fit(this, spec.mode);
   }
 
-  get isWanted() { return this.tabs.size; }
   /** Whether a tab needs it, and the gateway may still supply it: of a session that was refused it opens another one. */
-  get isNeeded() { return this.isWanted && (!this.info.problem || this.kind === "session"); }
+  get isNeeded() { return this.tabs.size && (!this.info.problem || this.kind === "session"); }
 }
 
 /** The source of an entry, as requests have it. The mode of a feed is known to the gateway. */
@@ -171,7 +183,7 @@ class Hub {
     this.#token = message.token;
     if (this.#isRefused) this.#retryNow(true);
     if (!this.scope.startsWith("page:")) {
-      locks().request(`${this.scope}:${tab.id}`, { signal: this.#stopping.signal }, () => this.#remove(tab)).catch(() => {});
+      locks.request(`${this.scope}:${tab.id}`, { signal: this.#stopping.signal }, () => this.#remove(tab)).catch(() => {});
     }
     if (this.#gathering) this.#adopt(message);
     this.#tell(tab, { t: "welcome", stream: this.#stream, conn: this.#conn });
@@ -208,7 +220,7 @@ class Hub {
   #add(tab, { key, spec }, isKnown) {
     let entry = this.#entries.get(key);
     if (!entry) this.#entries.set(key, entry = new Entry(key, spec));
-    if (!entry.isWanted) this.#clear(entry);
+    if (!entry.tabs.size) this.#clear(entry);
     tab.keys.add(key);
     entry.tabs.add(tab);
     if (this.#isRefused) this.#refuse(entry, this.#conn.problem, "problem");
@@ -240,7 +252,7 @@ class Hub {
     tab.keys.delete(key);
     if (!entry || [...entry.keys].some((other) => tab.keys.has(other))) return;
     entry.tabs.delete(tab);
-    if (entry.isWanted) return;
+    if (entry.tabs.size) return;
     entry.idleAt = performance.now();
     setTimeout(() => this.#flushSoon(), linger);
   }
@@ -324,9 +336,9 @@ class Hub {
       setTimeout(resolve, 400);
       this.#ask();
       if (this.scope.startsWith("page:")) return setTimeout(resolve);
-      locks().query().then(({ held }) => {
-        const start = `${this.scope}:`;
-        expected = held.filter(({ name }) => name.startsWith(start)).map(({ name }) => name.slice(start.length));
+      locks.query().then(({ held }) => {
+        // The lock of a tab has the scope and the id of the tab for a name.
+        expected = held.flatMap(({ name }) => name.split(`${this.scope}:`)[1] ?? []);
         this.#gathering?.();
       });
     });
@@ -353,7 +365,7 @@ class Hub {
     const watch = setInterval(() => {
       const quiet = Date.now() - beat;
       // The clock was set back.
-      if (quiet < 0) beat += quiet;
+      beat += Math.min(0, quiet);
       if (quiet > this.#silence) {
         // The heartbeats may be rarer than that.
         if (this.#isOpen) this.#expect(2 * this.#silence);
@@ -405,7 +417,7 @@ class Hub {
     if (closing === "token-expired") this.requests.renew();
     const title = closing ? `The gateway closed the stream: ${closing}.` : "The stream ended.";
     if (lasting.includes(closing)) throw new GatewayError(403, { code: closing, title });
-    if (reading.signal.reason !== true && this.#isNeeded) throw Object.assign(new GatewayError(0, { title }), { closing, isEnd: true });
+    if (reading.signal.reason !== true && this.#isNeeded) throw Object.assign(new GatewayError(0, { title }), { closing });
   }
 
   #forget() {
@@ -426,7 +438,7 @@ class Hub {
     }
     const delay = this.#backoff.delay(error);
     this.#become({
-      state: "reconnecting", attempt: this.#backoff.attempts, nextAt: Date.now() + delay, reason: error.message, ...!error.isEnd && { problem: error.problem },
+      state: "reconnecting", attempt: this.#backoff.attempts, nextAt: Date.now() + delay, reason: error.message, ...error.closing === undefined && { problem: error.problem },
     });
     this.#wake = new AbortController();
     this.#wake.isPolite = error.after || error.status === 503 || error.closing;
@@ -513,7 +525,8 @@ class Hub {
       if (entries.length === 1) named.set(entries[0], problem);
       for (const [entry, refusal] of named) this.#refuse(entry, refusal, "problem");
       const rest = entries.filter((entry) => !named.has(entry));
-      const half = named.size ? rest.length : Math.ceil(rest.length / 2);
+      // `slice` rounds it down.
+      const half = named.size ? rest.length : rest.length / 2;
       await this.#offer(rest.slice(0, half), reading);
       await this.#offer(rest.slice(half), reading);
     }
@@ -703,7 +716,8 @@ class Hub {
     this.#timer ||= setTimeout(async () => {
       this.#timer = 0;
       if (this.#isFlushing || this.#isStopped) return;
-      if (!this.#isOpen) return this.#drain();
+      // While there is no stream to change, and none is being opened.
+      if (!this.#isOpen) return this.#waiting && this.#release(this.#idle());
       this.#isFlushing = true;
       let wait;
       try {
@@ -724,13 +738,9 @@ class Hub {
 
   #select(test) { return [...new Set(this.#entries.values())].filter(test); }
 
-  #idle() { return this.#select((entry) => !entry.isWanted && entry.idleAt + linger <= performance.now()); }
+  #idle() { return this.#select((entry) => !entry.tabs.size && entry.idleAt + linger <= performance.now()); }
 
-  /** Forgets what no tab needs, while there is no stream to change. */
-  #drain() {
-    if (!this.#waiting) return;
-    for (const entry of this.#idle()) for (const key of entry.keys) this.#entries.delete(key);
-  }
+  #release(idle) { for (const { keys } of idle) for (const key of keys) this.#entries.delete(key); }
 
   #missing() {
     return this.#select((entry) => entry.isNeeded && !entry.source);
@@ -739,12 +749,9 @@ class Hub {
   /** Removes what no tab needs, then adds what is missing: the same source in one request would be no change. */
   async #change() {
     const idle = this.#idle();
-    const isLast = idle.length && [...this.#entries.values()].every((entry) => idle.includes(entry));
-    for (const entry of idle) {
-      for (const key of entry.keys) this.#entries.delete(key);
-      if (this.#sources.delete(entry.source)) this.#stray.add(entry.source);
-    }
-    if (isLast) return this.#discard();
+    this.#release(idle);
+    for (const { source } of idle) if (this.#sources.delete(source)) this.#stray.add(source);
+    if (idle.length && !this.#entries.size) return this.#discard();
     const gone = [...this.#stray];
     if (gone.length) {
       await this.#patch({ remove: gone.map((subscription) => ({ subscription })) });

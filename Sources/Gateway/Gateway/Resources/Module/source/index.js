@@ -1,6 +1,5 @@
-// What an application imports. `.ci/bundle-module` makes the one file gateway.js of it.
+// What an application and the SharedWorker import. `.ci/bundle-module` makes the one file gateway.js of it.
 
-export { connect } from "./gateway.js";
-export { contend } from "./hub.js";
-export { GatewayError } from "./requests.js";
 export { CommandTable, List, MergeTable, tableOf } from "./tables.js";
+export { GatewayError } from "./requests.js";
+export { connect, serve } from "./gateway.js";

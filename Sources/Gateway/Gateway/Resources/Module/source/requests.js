@@ -36,7 +36,9 @@ export class Requests {
   former;
 
   constructor(url, credentials, token) {
-    Object.assign(this, { url, credentials, ask: token });
+    this.url = url;
+    this.credentials = credentials;
+    this.ask = token;
   }
 
   /** Forgets the token: the next request asks for one. */

@@ -16,14 +16,14 @@ export function derived(conn, sub, since, url) {
   const refusal = sub?.info.problem ?? (conn.state === "refused" && conn.problem);
   if (refusal) return { state: "refused", reason: refusal.detail ?? refusal.meaning ?? refusal.title, problem: refusal };
   if (conn.state === "reconnecting" || (!sub && conn.state === "idle")) return conn;
-  const stale = (reason) => ({ state: "stale", reason, since: sub?.updatedAt ?? null });
-  if (conn.state === "open") {
+  const isOpen = conn.state === "open", stale = (reason) => ({ state: "stale", reason, since: sub?.updatedAt ?? null });
+  if (isOpen) {
     if (conn.isSilent) return stale("The gateway is silent.");
     if (!sub) return { state: "open", resume: conn.resume, sources: conn.sources };
     if (sub.info.subscribed && isLive(sub.info.status)) return { state: "open" };
   }
-  const reason = conn.state !== "open" ? `The gateway at ${url} has not answered yet.`
+  const reason = !isOpen ? `The gateway at ${url} has not answered yet.`
     : sub.info.source ? sub.info.lastFailure?.detail ?? sentences[sub.info.status] ?? "The upstream has not answered yet." : "The subscription is being added.";
-  if (sub?.updatedAt !== undefined && conn.state === "open") return stale(reason);
+  if (sub?.updatedAt !== undefined && isOpen) return stale(reason);
   return Date.now() - since >= patience ? { state: "waiting", reason } : { state: "connecting" };
 }
