@@ -588,6 +588,19 @@ CHECKS = [
         await isLost(61, () => false);
     """),
     # The tab that reads the stream for the others has a dialog open: it tells nothing until its user has closed that.
+    trial("a_tab_whose_hub_is_blocked_at_once_is_stale", """
+        const after = setTimeout;
+        window.setInterval = () => {};
+        window.setTimeout = (run, time, ...rest) => after(run, time === 90_000 ? 500 : time, ...rest);
+        start();
+        await until(() => handle.state.state === "open");
+        fake.update(1, { n: "1" });
+        // A page may change its subscriptions meanwhile.
+        await until(() => {
+            gateway.subscribe(quotes).close();
+            return handle.state.state === "stale";
+        }, 3000);
+    """),
     trial("a_tab_whose_hub_is_blocked_is_stale", """
         const { setTimeout: after, setInterval: every } = window;
         let isBlocked = false;

@@ -55,6 +55,8 @@ class Gateway {
   #conn = { state: "connecting" };
   #since = Date.now();
   #ticker = 0;
+  /** Runs while the hub may tell the state of the connection in time. */
+  #patience = 0;
   #leaving = null;
   #end = new AbortController();
   #closing = { signal: this.#end.signal };
@@ -276,6 +278,9 @@ class Gateway {
     if (message.t === "token") return void this.#answer();
     if (message.t === "conn" || message.t === "welcome") {
       this.#stream = message.stream ?? this.#stream;
+      clearTimeout(this.#patience);
+      // A hub that is not blocked tells this more often, though timers of hidden tabs run once a minute. Hubs of former versions tell it rarely.
+      if (message.conn.isSilent === false) this.#patience = setTimeout(() => this.#become({ ...this.#conn, isSilent: true }), 90_000);
       return this.#become(message.conn);
     }
     const sub = this.#subs.get(message.key);
@@ -388,8 +393,6 @@ class Gateway {
     if (this.isClosed) return;
     const isPending = this.#conn.state === "connecting" || [...this.#subs.values()].some((sub) => [...sub.handles].some(({ state }) => state.state === "connecting"));
     if (isPending) this.#ticker = setTimeout(() => this.#become(this.#conn), patience + 50);
-    // A hub that is not blocked tells this more often, though timers of hidden tabs run once a minute. Hubs of former versions tell it rarely.
-    else if (this.#conn.isSilent === false) this.#ticker = setTimeout(() => this.#become({ ...this.#conn, isSilent: true }), 90_000);
   }
 }
 

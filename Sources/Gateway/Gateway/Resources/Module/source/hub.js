@@ -646,7 +646,7 @@ class Hub {
       entry.source = null;
       this.#sources.delete(source);
     }
-    this.#become({ state: "open", resume, sources: sources.length });
+    this.#become({ state: "open", resume, sources: sources.length, isSilent: false });
     this.#flushSoon();
   }
 
