@@ -355,6 +355,25 @@ CHECKS = [
         items.push("b");
         if (proxied.spec.items.join() !== "a") return proxied.spec.items.join();
     """),
+    # A browser gives no reason why there is no response. A gateway that has answered names the origin.
+    trial("a_page_of_another_origin_without_a_response_is_told_of_its_origin", """
+        let isAway = true;
+        fake.refuse = () => { if (isAway) throw new TypeError("Failed to fetch"); };
+        const told = () => states.findLast(({ state }) => state === "reconnecting")?.reason;
+        start();
+        await until(told);
+        if (told() !== `The gateway does not answer, or its cors.origins lacks ${location.origin}.`) return told();
+        isAway = false;
+        await until(() => handle.state.state === "open");
+        isAway = true;
+        states.length = 0;
+        fake.end();
+        await until(() => told()?.startsWith("The gateway"));
+        if (told() !== "The gateway does not answer.") return told();
+        const own = connect(location.origin, { share: "page" }).subscribe(quotes);
+        await until(() => own.state.state === "reconnecting");
+        if (own.state.reason !== "The gateway does not answer.") return own.state.reason;
+    """),
     # As in a browser that blocks all cookies.
     trial("lists_are_texts_with_commas_and_spaces", """
         fake.refuse = ({ method, data }) => { if (method === "POST") window.sent = data.sources; };

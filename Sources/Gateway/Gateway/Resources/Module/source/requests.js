@@ -32,10 +32,13 @@ const noToken = (error) => { throw new GatewayError(0, { title: `No token: ${err
 export class Requests {
   #free = 0;
   #token;
+  /** Until the first response: another reason why a page of another origin may get none. */
+  #hint;
   /** The last token. */
   former;
 
   constructor(url, credentials, token) {
+    this.#hint = new URL(url).origin === globalThis.origin ? "" : `, or its cors.origins lacks ${globalThis.origin}`;
     this.url = url;
     this.credentials = credentials;
     this.ask = token;
@@ -52,7 +55,8 @@ export class Requests {
       const response = await fetch(this.url + path, {
         method, signal, keepalive, cache: "no-store", credentials: this.credentials, body: body && JSON.stringify(body),
         headers: { ...headers, ...this.#token && { Authorization: `Bearer ${this.#token}` }, ...body && { "Content-Type": "application/json" } },
-      }).catch(() => { throw new GatewayError(0); });
+      }).catch(() => { throw new GatewayError(0, { title: `The gateway does not answer${this.#hint}.` }); });
+      this.#hint = "";
       const reset = response.headers.get("RateLimit")?.match(/r=0;t=(\d+)/)?.[1];
       if (reset) this.#free = performance.now() + reset * 1000;
       if (response.ok) return response;
