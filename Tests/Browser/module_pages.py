@@ -789,6 +789,28 @@ CHECKS = [
         for (const element of document.body.children) element.hidden = false;
         if (![...document.body.children].every((element) => element.checkVisibility())) return "hidden for good";
     """),
+    trial("elements_whose_gateway_has_no_address_have_no_rows", """
+        const { LsElement } = await import("/gateway-elements.js"), reported = [];
+        addEventListener("error", (event) => {
+            event.preventDefault();
+            reported.push(event.message);
+        });
+        LsElement.connection = (url) => connect(url, { share: "page" });
+        const source = 'items="a" item="a" fields="n" field="n" gateway="http://gateway.example"';
+        document.body.innerHTML = `<ls-table ${source}></ls-table><ls-value ${source}></ls-value>`;
+        const [table, value] = [...document.body.children].map(({ shadowRoot }) => shadowRoot);
+        await until(() => fake.requests.some(({ path }) => path.endsWith("/events")));
+        fake.update(1, { n: "7" });
+        await until(() => table.querySelector("td")?.textContent === "7" && value.textContent === "7");
+        for (const element of document.body.children) element.setAttribute("gateway", "http://");
+        await until(() => reported.length === 2);
+        const shown = [...table.querySelectorAll("td")].map(({ textContent }) => textContent), told = table.querySelector(".problem").textContent;
+        if (shown.length || !told.startsWith("No gateway at http://: ")) return `${shown} ${told}`;
+        if (value.textContent !== "✕" || !value.firstChild.title.includes("No gateway at")) return value.innerHTML;
+        for (const element of document.body.children) element.setAttribute("gateway", "http://gateway.example");
+        await until(() => table.querySelector("table").dataset.state === "open" && value.firstChild.dataset.state === "open");
+        if (table.querySelector(".problem").textContent) return table.querySelector(".problem").textContent;
+    """),
     trial("elements_that_are_moved_or_have_another_caption_keep_their_rows", """
         const { LsElement } = await import("/gateway-elements.js");
         start();

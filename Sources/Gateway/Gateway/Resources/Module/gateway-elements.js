@@ -7,7 +7,7 @@
 // Without the attribute `gateway` the gateway is the one that this module came from. An application that has a token sets
 // `LsElement.connection = (url) => connect(url, { token })`.
 
-import { connect } from "./gateway.js";
+import { connect, tableOf } from "./gateway.js";
 
 const gateways = new Map();
 const home = new URL(import.meta.url).origin;
@@ -99,11 +99,22 @@ export const LsElement = defined ? Object.getPrototypeOf(defined) : class LsElem
     const draw = () => { this.#frame ||= requestAnimationFrame(() => { this.#frame = 0; if (this.#handle) this.draw(this.#handle); }); };
     if (!this.#handle || this.#source !== source) {
       this.#end();
-      if (!gateways.has(url)) gateways.set(url, LsElement.connection(url));
+      try {
+        if (!gateways.has(url)) gateways.set(url, LsElement.connection(url));
+      } catch (error) {
+        this.#refuse(`No gateway at ${url}: ${error.message}`);
+        throw error;
+      }
       this.#handle = gateways.get(url).subscribe(spec, { change: draw, state: draw, bound });
       this.#source = source;
     }
     draw();
+  }
+
+  /** Without a subscription, the rows of the former one are void. */
+  #refuse(reason) {
+    const table = tableOf();
+    this.draw({ table, rows: table.rows, spec: {}, info: {}, state: { state: "refused", reason, problem: {} } });
   }
 
   #end() {
