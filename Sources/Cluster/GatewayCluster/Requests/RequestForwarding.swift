@@ -78,7 +78,8 @@ extension ClusterNode {
 extension Call {
     /// The headers that handlers read.
     private static let forwardedHeaders = [
-        "Accept", "Content-Type", "If-Match", "If-None-Match", "Prefer", "Idempotency-Key", "traceparent",
+        "Accept", "Content-Type", "Content-Encoding", "If-Match", "If-None-Match", "Prefer", "Idempotency-Key",
+        "traceparent",
     ]
 
     fileprivate var onlyReads: Bool { ["GET", "HEAD"].contains(request.method) }

@@ -19,6 +19,19 @@ import Testing
         }
     }
 
+    @Test func everyMemberRefusesAnEncodedBody() async throws {
+        try await ClusterFixture.run { fixture in
+            let (owner, other) = (fixture.members[0], fixture.members[1])
+            let path = "/v1/subscriptions/\(await owner.makeSubscription())"
+            for member in [owner, other] {
+                let encoded = [HTTPField("Content-Encoding", "gzip")]
+                #expect(await member.perform("PATCH", path, #"{"ttl":9}"#, encoded).status == 415)
+                let plain = [HTTPField("Content-Encoding", "identity")]
+                #expect(await member.perform("PATCH", path, #"{"ttl":9}"#, plain).status == 200)
+            }
+        }
+    }
+
     /// The member has not read from the log that another one has created the source.
     @Test func aSourceThatAMemberDoesNotKnowYetIsLookedForInTheLog() async throws {
         try await ClusterFixture.run { fixture in
