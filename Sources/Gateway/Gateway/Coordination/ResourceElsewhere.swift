@@ -22,6 +22,13 @@ package struct ResourceElsewhere: Sendable {
     /// The place in the order of creation.
     package let madeAt: UInt64
 
+    fileprivate var isClient: Bool {
+        switch kind {
+        case .pooledClient, .dedicatedClient: true
+        case .shared, .posted: false
+        }
+    }
+
     package init(id: String, kind: Kind, upstream: String?, owner: String?, madeAt: UInt64) {
         self.id = id
         self.kind = kind
@@ -50,14 +57,14 @@ extension Permissions {
 
     /// Refuses a subscription that another gateway has. One that the caller must not see is treated as unknown.
     package func checkElsewhere(subscription id: String) throws {
-        guard let resource = coordination.resourceElsewhere(id), sees(resource) else {
+        guard let resource = coordination.resourceElsewhere(id), !resource.isClient, sees(resource) else {
             throw PoolError.unknownSubscription(id)
         }
     }
 
     /// Refuses a client that another gateway has. One that the caller must not see is treated as unknown.
     package func checkElsewhere(client id: String) throws {
-        guard let resource = coordination.resourceElsewhere(id), sees(resource) else {
+        guard let resource = coordination.resourceElsewhere(id), resource.isClient, sees(resource) else {
             throw PoolError.unknownClient(id)
         }
         let isPooled = if case .pooledClient = resource.kind { true } else { false }

@@ -86,6 +86,22 @@ import Testing
         }
     }
 
+    @Test func aClientIsNoSubscriptionOfAnyMember() async throws {
+        try await ClusterFixture.run { fixture in
+            let made = await fixture.members[0].perform("POST", "/v1/clients", #"{"upstream":"demo","connect":false}"#)
+            let client = try #require(made.json["id"]?.string)
+            let subscription = await fixture.members[0].makeSubscription()
+            await fixture.settle()
+            for member in fixture.members {
+                for source in [#"{"subscription":"\#(client)"}"#, #"{"client":"\#(subscription)"}"#] {
+                    #expect(await member.perform("POST", "/v1/streams", #"{"sources":[\#(source)]}"#).status == 404)
+                }
+                #expect(await member.perform("HEAD", "/v1/subscriptions/\(client)/events").status == 404)
+                #expect(await member.perform("HEAD", "/v1/clients/\(subscription)/events").status == 404)
+            }
+        }
+    }
+
     /// The source is added on the member that has the stream, and another one opens the stream next.
     @Test func aSourceThatWasAddedOnAnotherMemberMakesAGapForAClientWithoutIt() async throws {
         try await ClusterFixture.run { fixture in
