@@ -55,13 +55,21 @@ struct EndQuestions: Sendable {
 
 /// Waiting for facts of the log, and for changes of the resources of this process.
 extension ClusterNode {
-    func catchUp() async { if contact == .all { _ = await appliesEnd() } }
+    func catchUp() async {
+        let deadline = clock() + Self.logTimeout
+        // What a member that joins has loaded may be older than what others had then.
+        if contact == .none { _ = await holds(until: deadline) { $0.isServing(at: $1) } }
+        if contact == .all { _ = await appliesEnd(by: deadline) }
+    }
 
     /// Waits until the log is applied up to its end at the time of the call; false after `logTimeout`.
     ///
     /// - Parameter isComplete: Whether members must also have reported their resources after the beginning of an epoch.
     func appliesEnd(isComplete: Bool = false) async -> Bool {
-        let deadline = clock() + Self.logTimeout
+        await appliesEnd(isComplete: isComplete, by: clock() + Self.logTimeout)
+    }
+
+    private func appliesEnd(isComplete: Bool = false, by deadline: Moment) async -> Bool {
         guard let last = await endOfLog(until: deadline) else { return false }
         return await holds(until: deadline) { machine, now in
             // A member that loads a state may start behind its present position.

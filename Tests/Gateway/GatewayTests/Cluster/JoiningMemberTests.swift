@@ -56,6 +56,21 @@ import Testing
         }
     }
 
+    /// The caller of a read may have newer values of another member.
+    @Test func aReadWaitsUntilAMemberThatBeginsToJoinHasAppliedTheLog() async throws {
+        try await ClusterFixture.run(1) { cluster in
+            let first = cluster.members[0]
+            first.node.take(.client("c", .added(.disconnected)))
+            report(.connecting, first)
+            await cluster.settle()
+            let last = first.node.hub.lastID.sequence
+            try await cluster.withAnother(hasJoined: false) { second in
+                await second.node.catchUp()
+                #expect(second.node.hub.lastID.sequence >= last)
+            }
+        }
+    }
+
     /// The member that has joined reads no frames of the log: the state that it takes over is the present one.
     @Test func streamsOfSilentSourcesResumeOnAMemberThatJoinsMuchLater() async throws {
         try await ClusterFixture.run(1) { cluster in

@@ -101,15 +101,17 @@ struct ClusterFixture {
         }
     }
 
-    /// Runs a test with one more member, which joins now.
-    func withAnother(_ test: (ClusterMember) async throws -> Void) async throws {
+    /// Runs a test with one more member, which joins now, or begins to join.
+    func withAnother(hasJoined: Bool = true, _ test: (ClusterMember) async throws -> Void) async throws {
         var configuration = GatewayConfiguration()
         configuration.access = AccessFixture.keys()
         let member = try await makeMember(members.count, configuration, .zero, .zero)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await member.node.run() }
-            await member.join(engine)
-            await member.catchUp()
+            if hasJoined {
+                await member.join(engine)
+                await member.catchUp()
+            }
             try await test(member)
             group.cancelAll()
         }
