@@ -13,6 +13,8 @@ struct MemberReports: Sendable {
         case written
         /// The records have no effect, because this member was removed.
         case void
+        /// The log has them without effect: another member had opened the stream before.
+        case overtaken
         /// The log may have them, or get them later: this member has lost contact to it, or has not read them back in time.
         case uncertain
     }

@@ -62,7 +62,11 @@ struct ClusterRouting: Sendable {
                 throw Problem(.unavailable, detail: "No member of the cluster has the resource at the moment.")
             }
         }
-        return try await cluster.performHere(call, operation)
+        do {
+            return try await cluster.performHere(call, operation)
+        } catch is OvertakenChange {
+            return try await perform(call, operation, onOwnerOf: id)
+        }
     }
 
     /// Whether this process has a resource, and no other member owns it.

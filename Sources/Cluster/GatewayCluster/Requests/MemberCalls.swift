@@ -189,7 +189,11 @@ extension HTTPHost {
                 _ = await cluster.changes(of: id, since: place, until: deadline) { services.has(id) }
             }
             guard isHere(call, in: cluster, isBehind) else { return .response(Response(status: Response.misdirected)) }
-            return try await cluster.performHere(call, operation)
+            do {
+                return try await cluster.performHere(call, operation)
+            } catch is OvertakenChange {
+                return .response(Response(status: Response.misdirected))
+            }
         }
         logUnexpectedError(of: response, record)
         return response

@@ -65,7 +65,7 @@ struct ClusterResources: Sendable {
         throw StreamsResource.overLimit(limit, of: identity)
     }
 
-    /// Waits until the log has the change. Throws if that is not certain, or if the change took no effect.
+    /// Waits until the log has the change. Throws if that is not certain, or `OvertakenChange` if the change took no effect.
     private func confirm(
         _ result: OperationResult,
         _ fate: Awaited<MemberReports.Confirmation>,
@@ -73,6 +73,7 @@ struct ClusterResources: Sendable {
     ) async throws {
         let fate = try await fate.value
         if fate == .written { return }
+        if fate == .overtaken { throw OvertakenChange() }
         // If the log has the answer or gets it later, a repeated request is answered with it, so the resource has to exist
         // until this member joins again, and finds that the log lacks it.
         if let made = result.made, begun == nil || fate != .uncertain { discard(made) }
@@ -125,8 +126,8 @@ struct ClusterResources: Sendable {
             let records = records(of: id, call, operation, with: answer)
             cluster.confirm(generation, creating: begun == nil ? nil : made, writing: records) { confirmation in
                 // Before the next record of the log is applied.
-                let isVoid = confirmation == .written && !isEffective(call, operation)
-                fate.end(.success(isVoid ? .void : confirmation))
+                let isOvertaken = confirmation == .written && !isEffective(call, operation)
+                fate.end(.success(isOvertaken ? .overtaken : confirmation))
             }
         }
     }
@@ -224,6 +225,9 @@ struct ClusterResources: Sendable {
         return content
     }
 }
+
+/// The change of a prepared stream that another member had opened before: that member owns the stream, and performs the change.
+struct OvertakenChange: Error {}
 
 /// Performs changes of clients one after the other.
 actor ClientChanges {

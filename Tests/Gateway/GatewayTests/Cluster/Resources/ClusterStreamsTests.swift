@@ -325,6 +325,31 @@ import Testing
         }
     }
 
+    /// The owner has not read yet that another member has opened the stream: its change has no effect, and the other one is asked.
+    @Test(arguments: ["PATCH", "DELETE"])
+    func aChangeOfAStreamThatAnotherMemberHasOpenedIsPerformedThere(method: String) async throws {
+        try await ClusterFixture.run { fixture in
+            let (first, second) = (fixture.members[0], fixture.members[1])
+            // Of subscriptions that are not active, so that nothing else is written meanwhile.
+            var sources: [String] = []
+            for _ in 0..<2 { sources.append(#"{"subscription":"\#(await first.makeSubscription())"}"#) }
+            let path = try await Self.prepare(first, #"{"sources":[\#(sources[0])]}"#)
+            await fixture.settle()
+            fixture.engine.holdFrames(for: first.node.process)
+            let stream = try await Self.open(path, second)
+            await Self.waitForOpening(path, seenBy: second, fixture.engine)
+            let body = method == "PATCH" ? #"{"add":[\#(sources[1])]}"# : ""
+            let http = HTTPRequest(method, path, as: nil, [], body)
+            let request = ForwardedRequest(http: http, body: http.body, requestID: "r", caller: Caller())
+            let frames = fixture.engine.figures.frames
+            async let responses = first.host.serve([request], for: first.node)
+            await fixture.engine.wait { $0.frames > frames }
+            fixture.engine.releaseFrames(for: first.node.process)
+            #expect(await responses.map(\.status) == [Response.misdirected])
+            stream.onEnd(.neverOpened)
+        }
+    }
+
     @Test func aStreamWhoseOpeningWasDecidedTooLateIsNotOpen() async throws {
         try await ClusterFixture.run(suspect: .seconds(1_000_000)) { fixture in
             let (first, second) = (fixture.members[0], fixture.members[1])
