@@ -151,7 +151,7 @@ extension SessionPool {
         }
     }
 
-    /// The client of an upstream whose refusal is being repeated; nil: there is none.
+    /// The client of an upstream that was refused by the last attempt, a while ago at most; nil: there is none.
     package func refusedClient(of upstream: String) -> PooledClient? {
         let now = clock()
         return state.withLock { $0.refused.client(of: upstream, at: now) }

@@ -30,4 +30,23 @@ internal import Testing
         pool.timePassed()
         #expect(pool.client(third.id) === third)
     }
+    /// An alert waits a minute. The upstream was neither up nor down after it, as if there were no refusal.
+    @Test func aRefusalIsReportedUntilTheNextAttempt() throws {
+        let pool = pool()
+        func refusedMessenger() throws -> PooledClient {
+            let client = try pool.messenger(Self.key.session, for: .seconds(30))
+            // The attempt ends what was reported before.
+            #expect(pool.refusedClient(of: "demo") == nil)
+            client.client(client.core, emitted: .serverError(code: 1, message: "wrong password"))
+            return client
+        }
+        let first = try refusedMessenger()
+        time.pass(90)
+        #expect(pool.refusedClient(of: "demo") === first)
+        let second = try refusedMessenger()
+        #expect(pool.refusedClient(of: "demo") === second)
+        // Nobody has asked for a long time: the server may accept sessions again.
+        time.pass(600)
+        #expect(pool.refusedClient(of: "demo") == nil)
+    }
 }

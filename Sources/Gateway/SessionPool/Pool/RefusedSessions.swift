@@ -9,26 +9,28 @@ struct RefusedSessions {
 
     /// How long a refusal is repeated without asking the server, so that its readers cause one attempt a minute at most.
     static let lifetime = Duration.seconds(60)
+    /// How long a refusal is reported if no other attempt is made: several times as long as alerts wait.
+    static let reportTime = Duration.seconds(600)
 
-    private var recent: [SessionKey: (refused: Refused, until: Moment)] = [:]
+    private var recent: [SessionKey: (refused: Refused, since: Moment)] = [:]
     private var moves: [Move] = []
     private var messengers: [Refused] = []
 
     mutating func refused(_ client: PooledClient, of session: SessionKey, _ refusal: UpstreamRefusal, at now: Moment) {
-        recent[session.account] = ((client, refusal), now + Self.lifetime)
+        recent[session.account] = ((client, refusal), now)
     }
 
     /// The refusal of the account of a session, if the last one was refused a short time ago.
     mutating func recentRefusal(of session: SessionKey, at now: Moment) -> UpstreamRefusal? {
         guard let last = recent[session.account] else { return nil }
-        if last.until > now { return last.refused.refusal }
+        if last.since + Self.lifetime > now { return last.refused.refusal }
         recent[session.account] = nil
         return nil
     }
 
-    /// The client of an upstream whose refusal is being repeated; nil: there is none.
+    /// The client of an upstream that was refused by the last attempt, a while ago at most; nil: there is none.
     func client(of upstream: String, at now: Moment) -> PooledClient? {
-        recent.first { $0.key.upstream == upstream && $0.value.until > now }?.value.refused.client
+        recent.first { $0.key.upstream == upstream && $0.value.since + Self.reportTime > now }?.value.refused.client
     }
 
     /// The configuration has changed: servers are asked again.

@@ -124,11 +124,13 @@ struct UpstreamsResource: Sendable {
 
 extension Services {
     /// The client that has failed last to connect to an upstream, among the clients that a caller sees, or whose session the
-    /// upstream has refused. The failure of a dedicated client has the server's message to the owner of the client.
+    /// upstream has refused, unless another one is connected. The failure of a dedicated client has the server's message to
+    /// the owner of the client.
     ///
     /// - Parameter clients: The clients of the pool, or those of the upstream.
     func failedClient(of upstream: String, among clients: [PooledClient], _ permissions: Permissions) -> PooledClient? {
-        clients.last { $0.upstream == upstream && $0.trouble != nil && permissions.sees($0) }
-            ?? pool.refusedClient(of: upstream)
+        let present = clients.filter { $0.upstream == upstream }
+        if let failed = present.last(where: { $0.trouble != nil && permissions.sees($0) }) { return failed }
+        return present.contains { $0.core.status.isConnected } ? nil : pool.refusedClient(of: upstream)
     }
 }
