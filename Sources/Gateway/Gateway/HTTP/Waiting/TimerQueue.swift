@@ -24,6 +24,9 @@ final class TimerQueue: Sendable {
         }
     }
 
+    /// The longest sleep of `run`. The system keeps the memory of a sleep that was interrupted until its end.
+    private static let longestSleep = Duration.seconds(60)
+
     private let clock: @Sendable () -> Moment
     let state = RankedMutex(State())
 
@@ -75,12 +78,13 @@ final class TimerQueue: Sendable {
 
     private var isStopped: Bool { state.withLock { $0.isStopped } }
 
-    /// Sleeps until the next action is due, an earlier action is scheduled, or `stop` is called.
+    /// Sleeps until the next action is due, an earlier action is scheduled, or `stop` is called, a minute at most.
     private func sleep() async {
         let now = clock()
         let sleeper: Task<Void, Never>? = state.withLock { state in
             if state.isStopped { return nil }
-            let end = state.timers.next ?? now + .seconds(3600)
+            let latest = now + Self.longestSleep
+            let end = min(state.timers.next ?? latest, latest)
             let pause = max(end - now, .zero)
             let sleeper = Task<Void, Never> { try? await Task.sleep(for: pause) }
             state.sleep = (sleeper, end)

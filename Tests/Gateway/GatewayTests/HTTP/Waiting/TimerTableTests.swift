@@ -60,4 +60,19 @@ import Testing
         queue.schedule(after: .seconds(1), runsAtStop: false) { actions.withLock { $0.append("late limit") } }
         #expect(actions.withLock { $0 } == ["response", "late response"])
     }
+    /// The system keeps the memory of an interrupted sleep until its end: sleeps of hours piled up.
+    @Test(arguments: [nil, .seconds(86_400)] as [Duration?])
+    func theQueueSleepsForAMinuteAtMost(next: Duration?) async {
+        let queue = TimerQueue(clock: { .zero })
+        if let next { queue.schedule(after: next, runsAtStop: false) {} }
+        let running = Task { await queue.run() }
+        var end: Moment?
+        while end == nil {
+            await Task.yield()
+            end = queue.state.withLock { $0.sleep?.until }
+        }
+        #expect(end == .zero + .seconds(60))
+        queue.stop()
+        await running.value
+    }
 }
