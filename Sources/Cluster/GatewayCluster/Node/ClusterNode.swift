@@ -36,6 +36,8 @@ final class ClusterNode: Sendable {
         var recreated: Set<String> = []
         var endQuestions = EndQuestions()
         var failures = EngineFailures()
+        /// Why a shared subscription could not be opened.
+        var unopened = LoggedReason()
         var counters = ClusterCounters()
         /// The rates of requests that are limited on all members together.
         var rates = SharedRates()

@@ -4,8 +4,6 @@ internal import Replication
 
 /// What the engine refuses or does not do. The log of the gateway has each reason once, or once in a while.
 struct EngineFailures: Sendable {
-    /// The time after a record in the log of the gateway to one of the same reason, and to one of another reason.
-    private static let (logInterval, otherInterval) = (Duration.seconds(60), Duration.seconds(1))
     /// How long a reason of unstored frames holds.
     private static let lifetime = Duration.seconds(3)
 
@@ -15,8 +13,7 @@ struct EngineFailures: Sendable {
     private var unconnected: String?
     /// Why the engine does not store frames, which it tells once a second while a frame waits.
     private var unstored: (reason: String, at: Moment)?
-    /// The last reason of unstored frames that was logged.
-    private var logged: (reason: String, at: Moment)?
+    private var logged = LoggedReason()
 
     mutating func connected() { unconnected = nil }
 
@@ -34,16 +31,29 @@ struct EngineFailures: Sendable {
     /// The engine does not store frames, or another client of NATS says so; returns whether to log the reason.
     mutating func notStored(_ reason: String, at now: Moment) -> Bool {
         unstored = (reason, now)
-        let pause = logged?.reason == reason ? Self.logInterval : Self.otherInterval
-        if let logged, now - logged.at < pause { return false }
-        logged = (reason, now)
-        return true
+        return logged.isDue(reason, at: now)
     }
 
     /// What the engine refuses since a connection, why there is no connection, and why frames are not stored.
     func reasons(since number: Int, at now: Moment) -> [String] {
         let present = unstored.flatMap { now - $0.at < Self.lifetime ? $0.reason : nil }
         return refusals.filter { $0.value >= number }.keys.sorted() + [unconnected, present].compactMap(\.self)
+    }
+}
+
+/// The last record of the log of the gateway about what others can repeat as often as they like.
+struct LoggedReason: Sendable {
+    /// The time after a record to one of the same reason, and to one of another reason.
+    private static let (interval, otherInterval) = (Duration.seconds(60), Duration.seconds(1))
+
+    private var last: (reason: String, at: Moment)?
+
+    /// Whether to log a reason now.
+    mutating func isDue(_ reason: String, at now: Moment) -> Bool {
+        let pause = last?.reason == reason ? Self.interval : Self.otherInterval
+        if let last, now - last.at < pause { return false }
+        last = (reason, now)
+        return true
     }
 }
 
@@ -69,6 +79,13 @@ extension ClusterNode {
     func report(notStored reason: String, at now: Moment) {
         guard shared.withLock({ $0.failures.notStored(reason, at: now) }) else { return }
         logger.error("the cluster's engine does not store what this gateway writes", metadata: ["error": "\(reason)"])
+    }
+
+    /// Logs why a shared subscription cannot be opened.
+    func report(unopened reason: String) {
+        let now = clock()
+        guard shared.withLock({ $0.unopened.isDue(reason, at: now) }) else { return }
+        logger.warning("cannot open a shared subscription", metadata: ["error": "\(reason)"])
     }
 
     func report(_ divergence: LogDivergence) {

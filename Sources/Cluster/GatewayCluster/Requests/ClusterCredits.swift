@@ -175,7 +175,7 @@ extension ClusterNode {
     /// The upstream subscription cannot be opened: streams receive the event of a refused subscription.
     private func failed(_ id: String, _ error: PoolError) {
         let cause = ProblemDetails.sentence(for: error)
-        logger.warning("cannot open a shared subscription", metadata: ["error": "\(cause)"])
+        report(unopened: cause)
         let failure = SubscriptionEvent.failed(code: ClusterApplier.failureCode, message: cause)
         take(.subscription(SubscriptionID(id), .event(failure)))
     }

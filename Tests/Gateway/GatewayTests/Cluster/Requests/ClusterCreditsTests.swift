@@ -66,6 +66,23 @@ import Testing
         }
     }
 
+    /// A caller can repeat the request as often as its rate admits.
+    @Test func theLogHasTheReasonOfRefusedSharedSubscriptionsOnce() async throws {
+        let log = LogRecorder()
+        try await ClusterFixture.run(1, limits: Self.limits(subscriptions: 1), logger: log.logger) { fixture in
+            let member = fixture.members[0]
+            #expect(await member.perform("POST", "/v1/subscriptions", Self.body(["a"])).status == 201)
+            for item in ["b", "c", "d"] {
+                let opened = member.start("GET", "/v1/stream?upstream=demo&mode=MERGE&items=\(item)&fields=f")
+                #expect(await opened.outcome.isStream)
+                await fixture.settle()
+                opened.stream?.onEnd(.neverOpened)
+            }
+        }
+        let lines = log.lines.filter { $0.contains("cannot open a shared subscription") }
+        #expect(lines.map { $0.contains("upstreams.demo.maxSubscriptions") } == [true])
+    }
+
     @Test func theItemsOfAllMembersAreLimitedTogether() async throws {
         try await ClusterFixture.run(3, limits: Self.limits(items: 20)) { fixture in
             let (paths, _) = await Self.fill(fixture, 0..<30, items: 3)

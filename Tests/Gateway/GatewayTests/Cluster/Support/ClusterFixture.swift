@@ -22,6 +22,7 @@ struct ClusterFixture {
 
     let engine = MemoryEngine()
     let time = ManualTime()
+    let logger: Logger
     private(set) var members: [ClusterMember] = []
 
     /// Runs a test with members that belong to the cluster.
@@ -33,6 +34,7 @@ struct ClusterFixture {
     ///   - suspect: The time without heartbeats after which a member is removed, for tests that let time pass.
     ///   - reporting: How long after the beginning of an epoch members may report their resources again.
     ///   - onEngineLoss: What a member does as soon as the engine is away.
+    ///   - logger: The log of all members.
     static func run(
         _ count: Int = 2,
         access: AccessConfiguration = AccessFixture.keys(),
@@ -41,9 +43,10 @@ struct ClusterFixture {
         suspect: Duration = .zero,
         reporting: Duration = .zero,
         onEngineLoss: ClusterConfiguration.EngineLoss = .hold,
+        logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
         _ test: (ClusterFixture) async throws -> Void
     ) async throws {
-        var fixture = ClusterFixture()
+        var fixture = ClusterFixture(logger: logger)
         var configuration = GatewayConfiguration()
         configuration.access = access
         configuration.cluster.onEngineLoss = onEngineLoss
@@ -132,7 +135,7 @@ struct ClusterFixture {
         // The first member finds no other one; the others ask until they have the state.
         timings.requestCount = index == 0 ? 1 : .max
         timings.loading = .zero
-        return try await ClusterMember(index, engine, time, timings, configuration)
+        return try await ClusterMember(index, engine, time, timings, configuration, logger)
     }
 }
 
@@ -149,11 +152,11 @@ struct ClusterMember {
         _ engine: MemoryEngine,
         _ time: ManualTime,
         _ timings: ClusterTimings,
-        _ common: GatewayConfiguration
+        _ common: GatewayConfiguration,
+        _ logger: Logger
     ) async throws {
         var configuration = common
         configuration.cluster.secret = ClusterFixture.secret
-        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let clock: @Sendable () -> Moment = { time.moment }
         let hub = EventHub(epoch: "e", numbering: .given, clock: clock)
         let info = MemberInfo(name: "\(index)", version: "1", upstreams: configuration.pool.upstreams.map(\.name))
