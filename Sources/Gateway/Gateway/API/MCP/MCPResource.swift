@@ -145,7 +145,8 @@ struct MCPResource: Sendable {
     private static func subscribe(_ session: MCPSession, to uri: String, _ response: Response) throws(MCPError) {
         guard response.status < 300 || response.status == 504 else { throw failure(response, uri) }
         guard session.subscribe(uri, cursor: response.cursor) else {
-            throw .invalidParams("A session subscribes to \(MCPSession.mostResources) resources at most.")
+            let (count, size) = (MCPSession.mostResources, MCPSession.mostBytes)
+            throw .invalidParams("A session subscribes to \(count) resources at most, with \(size) bytes of URIs.")
         }
     }
 

@@ -6,6 +6,8 @@ internal import Primitives
 final class MCPSession: Sendable {
     /// The most resources that a session subscribes to.
     static let mostResources = 20
+    /// The most bytes of their URIs together.
+    static let mostBytes = 16_384
 
     private struct State {
         /// The subscribed resources with the tags of the values that the client knows; nil: no values yet.
@@ -13,6 +15,9 @@ final class MCPSession: Sendable {
         var notifiedAt: Moment?
         /// Ends the present `GET`, which the client then repeats.
         var wake: (@Sendable () -> Void)?
+
+        /// The bytes of the URIs.
+        var size: Int { cursors.reduce(0) { $0 + $1.uri.utf8.count } }
 
         /// The place of a resource. The bytes of a URI name an item by the bytes of the item's name.
         func index(of uri: String) -> Int? { cursors.firstIndex { $0.uri.hasSameBytes(as: uri) } }
@@ -27,13 +32,14 @@ final class MCPSession: Sendable {
     /// The subscribed resources with the tags of the values that the client knows.
     var cursors: [(uri: String, cursor: String?)] { state.withLock { $0.cursors } }
 
-    /// Subscribes to a resource; false if there are too many.
+    /// Subscribes to a resource; false if there are too many, or their URIs are too long.
     func subscribe(_ uri: String, cursor: String?) -> Bool {
         let (isAdded, wake) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
             if let index = state.index(of: uri) {
                 state.cursors[index].cursor = cursor
             } else {
-                guard state.cursors.count < Self.mostResources else { return (false, nil) }
+                guard state.cursors.count < Self.mostResources, state.size + uri.utf8.count <= Self.mostBytes
+                else { return (false, nil) }
                 state.cursors.append((uri, cursor))
             }
             return (true, state.wake.take())

@@ -265,6 +265,18 @@ import Testing
         #expect(session.cursors.map { Array($0.uri.utf8) } == [Array(uris[1].utf8)])
     }
 
+    /// A feed of any items admits names of any length.
+    @Test func theNamesOfTheResourcesOfASessionAreLimited() {
+        let session = MCPSession(owner: nil)
+        let uris = (0..<20).map { "feed://any/\($0)" + String(repeating: "x", count: 7_000) }
+        #expect(uris.map { session.subscribe($0, cursor: nil) }.filter(\.self).count == 2)
+        // A resource of the session has the cursor of its newest subscription.
+        #expect(session.subscribe(uris[1], cursor: "a") && session.cursors.map(\.cursor) == [nil, "a"])
+        session.unsubscribe(uris[0])
+        #expect(session.subscribe(uris[2], cursor: nil))
+        #expect((0..<30).map { session.subscribe("feed://any/\($0)", cursor: nil) }.filter(\.self).count == 18)
+    }
+
     @Test func aNewerGetEndsAnEarlierOne() async throws {
         let fixture = try await Self.fixture()
         let session = try Self.session(fixture, as: AccessFixture.alice)
