@@ -18,6 +18,9 @@ package enum StreamQuery {
     /// The greatest `maxFrequency`, in updates per second.
     static let greatestFrequency = 1_000_000.0
 
+    /// The longest id of an event, in bytes: the ids of the gateway are shorter. A stream keeps the last id of its client.
+    private static let longestEventID = 128
+
     /// The settings of a stream, without its sources.
     package static func request(_ call: Call, conflates: Bool = true) throws(Problem) -> StreamRequest {
         var reader = QueryReader(call.query)
@@ -31,6 +34,7 @@ package enum StreamQuery {
         // An empty header names no event.
         let header = call.header("Last-Event-ID") ?? ""
         request.lastEventID = header.isEmpty ? lastEventID : header
+        if let id = request.lastEventID, id.utf8.count > longestEventID { request.lastEventID = "-" }
         request.since = since(&reader).map { call.record.since - $0 }
         if request.since != nil, lastEventID != nil, header.isEmpty {
             reader.refuse("since", "Either since or lastEventId is expected, not both.")

@@ -67,7 +67,8 @@ import Testing
         #expect(try sources("upstream=e&mode=Merge&items=a&fields=b") == [.join(upstream: "e", properties)])
     }
 
-    @Test(arguments: [("", "e-1"), ("e-2", "e-2")])
+    /// An open stream keeps the id: a long text, which names no event, is not kept.
+    @Test(arguments: [("", "e-1"), ("e-2", "e-2"), ("e-" + String(repeating: "9", count: 8_192), "-")])
     func anEmptyHeaderLeavesTheLastEventToTheQuery(header: String, id: String) throws {
         let request = HTTPRequest(
             method: "GET",
