@@ -73,24 +73,24 @@ public final class LightstreamerClient: Sendable {
     public var status: ClientStatus { core.state.withLock { $0.status } }
 
     /// Why the last connection failed, or would fail if it ended now; nil before the first one.
-    package var lastFailure: FailureKind? { core.state.withLock { $0.lastFailure } }
+    package var lastFailure: FailureKind? { core.state.withLock { $0.attempt.failure } }
 
     /// The HTTP status of the last failure; nil: the failure has none.
-    package var lastHTTPStatus: Int? { core.state.withLock { $0.lastHTTPStatus } }
+    package var lastHTTPStatus: Int? { core.state.withLock { $0.attempt.httpStatus } }
 
     /// The error of the server, if the last failure was one, known before the status after the failure; nil: another failure,
     /// or a call has disconnected the client.
-    package var lastRefusal: UpstreamRefusal? { core.state.withLock { $0.lastRefusal } }
+    package var lastRefusal: UpstreamRefusal? { core.state.withLock { $0.attempt.refusal } }
 
     /// The server address that the present or last session, or the last attempt to create one, was requested from.
-    package var attemptAddress: String? { core.state.withLock { $0.attemptAddress ?? $0.details.serverAddress } }
+    package var attemptAddress: String? { core.state.withLock { $0.attemptAddress } }
 
     /// The control link of the server, if the last connection went there; nil: the last connection went to `attemptAddress`.
-    package var attemptedControlLink: String? { core.state.withLock { $0.controlLink } }
+    package var attemptedControlLink: String? { core.state.withLock { $0.attempt.controlLink } }
 
     /// The pause from the status `DISCONNECTED:WILL-RETRY` or `DISCONNECTED:TRYING-RECOVERY`, or from a failed attempt to
     /// recover the session, to the next attempt, when that was reported; nil before the first one.
-    package var attemptPause: Duration? { core.state.withLock { $0.attemptPause } }
+    package var attemptPause: Duration? { core.state.withLock { $0.attempt.pause } }
 
     /// The edition of the class reference that the client was configured with.
     public var edition: ClientConfiguration.Edition { core.configuration.edition }

@@ -159,11 +159,7 @@ extension ClientCore {
         try Self.checkMessage(sequence: sequence, delayTimeout: delayTimeout)
         let result: Result<MessageToken, ClientError> = state.withLock { state in
             if state.isShutDown { return .failure(Self.shutDownError) }
-            guard state.pendingMessages < configuration.maxPendingMessages,
-                text.utf8.count <= configuration.maxPendingMessageBytes - state.pendingMessageBytes
-            else { return .failure(Self.overloadError) }
-            state.pendingMessages += 1
-            state.pendingMessageBytes += text.utf8.count
+            guard state.messages.add(text, within: configuration) else { return .failure(Self.overloadError) }
             state.counters.messages &+= 1
             let pending = PendingMessage(
                 MessageToken(Self.makeToken()),

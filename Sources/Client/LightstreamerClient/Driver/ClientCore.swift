@@ -31,22 +31,18 @@ final class ClientCore: Sendable {
     // MARK: - Options
 
     func updateOptions(_ change: (inout ConnectionOptionValues) -> Void) throws(ClientError) {
-        let (old, oldRequested) = state.withLock { ($0.options, $0.requestedOptions) }
-        var (new, requested) = (old, oldRequested)
+        let old = state.withLock { $0.options }
+        var (new, requested) = (old.values, old.requested)
         change(&new)
         change(&requested)
-        let changed = ConnectionOption.all.filter { $0.differs(old, new) }
-        let asked = ConnectionOption.all.filter { $0.differs(oldRequested, requested) }
+        let changed = ConnectionOption.all.filter { $0.differs(old.values, new) }
+        let asked = ConnectionOption.all.filter { $0.differs(old.requested, requested) }
         for property in ConnectionOption.all {
             if let violation = property.violation(in: new) { throw violation }
         }
         state.withLock { state in
-            // Copied one by one: another thread may have set other properties meanwhile.
-            for property in asked { property.copy(from: requested, to: &state.requestedOptions) }
-            for property in changed {
-                property.copy(from: new, to: &state.options)
-                state.pendingOptions[property.name, default: 0] += 1
-            }
+            state.options.request(asked, from: requested)
+            state.options.set(changed, from: new)
             // Inside the lock, so that the driver sees changes in the order in which getters do.
             if !changed.isEmpty, !state.isShutDown { mailbox.put(.optionsChanged(changed, new)) }
         }

@@ -72,10 +72,7 @@ final class EventDelivery {
     /// Removes a finished message, which no longer counts against the limits.
     private func removeMessage(_ token: MessageToken) -> OutgoingMessage? {
         guard let message = messages.removeValue(forKey: token) else { return nil }
-        core.state.withLock { state in
-            state.pendingMessages -= 1
-            state.pendingMessageBytes -= message.pending.text.utf8.count
-        }
+        core.state.withLock { $0.messages.remove(message.pending.text) }
         return message
     }
 
@@ -141,7 +138,7 @@ final class EventDelivery {
             if status == .disconnectedWillRetry || status == .disconnectedTryingRecovery {
                 state.counters.reconnects &+= 1
             }
-            return state.attemptAddress ?? state.details.serverAddress
+            return state.attemptAddress
         }
         switch status {
         case .connectedHTTPStreaming: enterCensus(address)

@@ -133,7 +133,7 @@ final class SessionDriver {
         case .challengeEnded(let challenge): timers.challengeEnded(challenge)
         case .timerFired(let timer):
             timers.fired(timer)
-            if timer.purpose.limitsSilence { core.state.withLock { $0.noteFailure(.timeout) } }
+            if timer.purpose.limitsSilence { core.state.withLock { $0.attempt.failed(.timeout) } }
             perform(machine.timerFired(timer, at: context))
         case .shutDown: break
         }
@@ -148,10 +148,7 @@ final class SessionDriver {
     private func optionsChanged(_ properties: [ConnectionOption], _ values: ConnectionOptionValues) {
         for property in properties {
             property.copy(from: values, to: &options)
-            core.state.withLock { state in
-                let pending = (state.pendingOptions[property.name] ?? 1) - 1
-                state.pendingOptions[property.name] = pending > 0 ? pending : nil
-            }
+            core.state.withLock { $0.options.reachedDriver(property) }
             delivery.notifyProperty(property.name)
         }
         perform(machine.optionsChanged(options, at: context))
@@ -205,7 +202,7 @@ final class SessionDriver {
             removeLink(connection)
             let isForeign = present.asksForSession && !machine.hasSession && end == .completed
             let cause = isForeign ? .failed(reason: "the response is not TLCP", kind: .notLightstreamer) : end
-            core.state.withLock { $0.noteEnd(cause) }
+            core.state.withLock { $0.attempt.ended(cause) }
             logger.debug("connection ended", metadata: ["connection": "\(connection.rawValue)", "end": "\(end)"])
             perform(machine.transportClosed(connection, end, at: context))
         }
@@ -254,9 +251,8 @@ final class SessionDriver {
             return
         }
         core.state.withLock { state in
-            if !machine.hasSession { state.attemptAddress = request.address }
-            let address = state.attemptAddress ?? state.details.serverAddress
-            state.controlLink = request.address == address ? nil : request.address
+            let setting = state.details.serverAddress
+            state.attempt.began(at: request.address, createsSession: !machine.hasSession, setting: setting)
         }
         guard let network = ConnectionRequest(request, pins: certificatePins) else {
             links[connection] = Link(transport: ClosedTransport())
@@ -271,7 +267,7 @@ final class SessionDriver {
             ]
         )
         // Unless the connection ends with a failure of its own, its failure is that it gets no response.
-        core.state.withLock { $0.noteFailure(.timeout) }
+        core.state.withLock { $0.attempt.failed(.timeout) }
         let transport = connector.open(network) { mailbox.put(.transport(connection, $0)) }
         links[connection] = Link(transport: transport, asksForSession: request.request != nil && !machine.hasSession)
     }
@@ -285,7 +281,7 @@ final class SessionDriver {
         case .legacy(.connectionFailed): notePause()
         case .legacy(.serverFailed(let code, let message, isRetried: true)):
             let refusal = UpstreamRefusal(code: code, message: message)
-            core.state.withLock { $0.noteFailure(.serverError, refusal: refusal) }
+            core.state.withLock { $0.attempt.failed(.serverError, refusal: refusal) }
         default: break
         }
         delivery.deliver(event)
@@ -297,17 +293,17 @@ final class SessionDriver {
         for case .notify(.serverError(let code, let message)) in actions {
             refusal = UpstreamRefusal(code: code, message: message)
         }
-        core.state.withLock { [refusal] in $0.lastRefusal = refusal }
+        core.state.withLock { [refusal] in $0.attempt.closed(by: refusal) }
     }
 
     /// The pause before the next attempt is known before the events of the failure are.
     private func notePause() {
         let pause = machine.attemptPause
-        core.state.withLock { $0.attemptPause = pause }
+        core.state.withLock { $0.attempt.pause = pause }
     }
 
     private func log(_ note: SessionLogEvent) {
-        if case .progressMismatch = note { core.state.withLock { $0.noteFailure(.progressMismatch) } }
+        if case .progressMismatch = note { core.state.withLock { $0.attempt.failed(.progressMismatch) } }
         switch note {
         case .controlLinkRefused(let address):
             logger.warning("control link ignored: its address is not allowed", metadata: ["address": "\(address)"])

@@ -12,10 +12,10 @@ public final class ConnectionOptions: Sendable, CustomStringConvertible {
     init(core: ClientCore) { self.core = core }
 
     /// All options as they are in force now.
-    public var values: ConnectionOptionValues { core.state.withLock { $0.options } }
+    public var values: ConnectionOptionValues { core.state.withLock { $0.options.values } }
 
     /// All options as last set by the user.
-    public var requested: ConnectionOptionValues { core.state.withLock { $0.requestedOptions } }
+    public var requested: ConnectionOptionValues { core.state.withLock { $0.options.requested } }
 
     /// The bandwidth limit in force; nil without a session, or before the server has sent it.
     public var realMaxBandwidth: RealMaxBandwidth? { core.state.withLock { $0.session.realMaxBandwidth } }

@@ -42,7 +42,7 @@ internal import Testing
         let pool = pool()
         let client = try client(in: pool)
         func emit(_ event: ClientEvent, after failure: FailureKind) {
-            client.core.core.state.withLock { $0.noteFailure(failure) }
+            client.core.core.state.withLock { $0.attempt.failed(failure) }
             client.client(client.core, emitted: event)
         }
         let failed = ClientEvent.legacy(.connectionFailed(reason: "r"))
@@ -74,7 +74,7 @@ internal import Testing
     /// The server refuses or closes the session of a client; the client knows the error before its events.
     private func close(_ client: PooledClient, code: Int, _ message: String) {
         let refusal = UpstreamRefusal(code: code, message: message)
-        client.core.core.state.withLock { $0.noteFailure(.serverError, refusal: refusal) }
+        client.core.core.state.withLock { $0.attempt.failed(.serverError, refusal: refusal) }
         client.client(client.core, emitted: .status(.disconnected))
         client.client(client.core, emitted: .serverError(code: code, message: message))
     }
@@ -102,7 +102,7 @@ internal import Testing
         #expect(client.trouble?.attempts == 1)
         // The user disconnects.
         client.client(client.core, emitted: .status(.connecting))
-        client.core.core.state.withLock { $0.noteFailure(.closed) }
+        client.core.core.state.withLock { $0.attempt.failed(.closed) }
         client.client(client.core, emitted: .status(.disconnected))
         #expect(client.trouble?.code == 1 && client.trouble?.attempts == 1)
     }
@@ -131,7 +131,7 @@ internal import Testing
         func trouble(after events: [SessionEvent]) -> ConnectionTrouble? {
             for event in events { delivery.deliver(event) }
             let refusal = UpstreamRefusal(code: UpstreamRefusal.badDataCode, message: "m")
-            client.core.core.state.withLock { $0.noteFailure(.serverError, refusal: refusal) }
+            client.core.core.state.withLock { $0.attempt.failed(.serverError, refusal: refusal) }
             delivery.deliver(.statusChanged(.disconnected))
             delivery.deliver(.serverError(code: refusal.code, message: refusal.message))
             return client.trouble

@@ -66,7 +66,7 @@ import Testing
         let client = try #require(fixture.services.pool.clients().first)
         func shown() -> JSONValue? { fixture.perform("GET", "/v1/clients/\(id)").json["lastFailure"] }
         func fail() {
-            client.core.core.state.withLock { $0.noteFailure(.refused) }
+            client.core.core.state.withLock { $0.attempt.failed(.refused) }
             client.client(client.core, emitted: .status(.disconnectedWillRetry))
         }
         fail()
@@ -75,7 +75,9 @@ import Testing
         fail()
         #expect(shown()?["detail"]?.string?.contains("http://127.0.0.1:10.") == true)
         #expect(shown()?["attempts"] == 1)
-        client.core.core.state.withLock { $0.controlLink = "http://127.0.0.1:11" }
+        client.core.core.state.withLock {
+            $0.attempt.began(at: "http://127.0.0.1:11", createsSession: false, setting: $0.details.serverAddress)
+        }
         fail()
         #expect(shown()?["detail"]?.string?.contains("http://127.0.0.1:11 (the control link of the server).") == true)
         #expect(shown()?["attempts"] == 1)

@@ -65,7 +65,7 @@ import Testing
         let client = try #require(fixture.services.pool.clients().first)
         func refuse(_ code: Int, _ message: String) {
             let refusal = UpstreamRefusal(code: code, message: message)
-            client.core.core.state.withLock { $0.noteFailure(.serverError, refusal: refusal) }
+            client.core.core.state.withLock { $0.attempt.failed(.serverError, refusal: refusal) }
             client.client(client.core, emitted: .status(.disconnected))
             client.client(client.core, emitted: .serverError(code: code, message: message))
         }
@@ -113,7 +113,7 @@ import Testing
         }
         let tag = fixture.perform("GET", Self.path, as: AccessFixture.bob).headers["ETag"]
         let refusal = UpstreamRefusal(code: -7, message: "account of alice closed")
-        client.core.core.state.withLock { $0.noteFailure(.serverError, refusal: refusal) }
+        client.core.core.state.withLock { $0.attempt.failed(.serverError, refusal: refusal) }
         client.client(client.core, emitted: .status(.disconnected))
         client.client(client.core, emitted: .serverError(code: refusal.code, message: refusal.message))
         for key in [AccessFixture.alice, AccessFixture.admin] {
