@@ -46,7 +46,7 @@ public final class LightstreamerClient: Sendable {
             $0.serverAddress = serverAddress
             $0.adapterSet = adapterSet
         }
-        let connector = try core.makeConnector()
+        let connector = try ConnectionHooks(core: core).makeConnector()
         self.core = core
         connectionDetails = ConnectionDetails(core: core)
         connectionOptions = ConnectionOptions(core: core)

@@ -2,11 +2,20 @@ internal import Primitives
 internal import SessionCore
 internal import Synchronization
 internal import TLCP
-internal import TLCPTransports
 
-/// The state shared by a client's public objects, and the queue of the driver. It outlives the client until the
-/// driver has ended.
+/// The state shared by a client's public objects, and the queue of the driver: calls are checked on the caller's thread, and
+/// performed by the driver. It outlives the client until the driver has ended.
 final class ClientCore: Sendable {
+    static let addressError = ClientError(
+        .noServerAddress,
+        property: "serverAddress",
+        rule: "Configure the server address before trying to connect"
+    )
+    static let shutDownError = ClientError(.shutDown, rule: "The client was shut down")
+    private static let overloadError = ClientError(.overloaded, rule: "Too many messages wait to be sent")
+
+    private static let nextToken = Atomic<UInt64>(1)
+
     let state: RankedMutex<ClientState>
     let mailbox = Mailbox<DriverInput>()
     let configuration: ClientConfiguration
@@ -26,6 +35,64 @@ final class ClientCore: Sendable {
         self.configuration = configuration
         cookieJar = configuration.cookieJar ?? CookieJar()
         state = RankedMutex(ClientState(options: configuration.edition.defaultOptions), rank: .clientCore)
+    }
+
+    func sessionConfiguration(for address: String?) -> SessionConfiguration {
+        var session = SessionConfiguration()
+        if let identifier = configuration.clientIdentifier { session.clientIdentifier = identifier }
+        session.allowedAddresses = configuration.allowedAddresses
+        session.numbersNotifications = configuration.handover != nil
+        session.refusesOversizedRequests = configuration.refusesOversizedRequests
+        session.outlivesMalformedRequests = configuration.outlivesMalformedRequests
+        session.protocolVersion =
+            configuration.protocolVersion ?? address.flatMap { VersionMemory.shared.version(for: $0) } ?? .current
+        return session
+    }
+
+    // MARK: - Inputs of the driver
+
+    /// Queues an input for the driver; dropped after shutdown, which returns false.
+    @discardableResult
+    func send(_ input: DriverInput) -> Bool {
+        state.withLock { state in
+            if !state.isShutDown { mailbox.put(input) }
+            return !state.isShutDown
+        }
+    }
+
+    /// Calls a closure in the order of events; false after shutdown.
+    @discardableResult
+    func perform(_ body: @escaping @Sendable (EventDelivery) -> Void) -> Bool { send(.perform(body)) }
+
+    /// Calls a closure in the order of events, also during a shutdown. After the last event of the client it is called at once,
+    /// without the delivery.
+    func performAlways(_ body: @escaping LastCall) {
+        let isOver = state.withLock { state in
+            if !state.isShutDown {
+                mailbox.put(.perform(body))
+                return false
+            }
+            state.lastCalls?.append(body)
+            return state.lastCalls == nil
+        }
+        if isOver { body(nil) }
+    }
+
+    /// The calls that wait for the last event; nil: none, and later ones do not wait.
+    func takeLastCalls() -> [LastCall]? {
+        state.withLock { state in
+            let calls = state.lastCalls ?? []
+            state.lastCalls = calls.isEmpty ? nil : []
+            return calls.isEmpty ? nil : calls
+        }
+    }
+
+    func beginShutdown() {
+        state.withLock { state in
+            guard !state.isShutDown else { return }
+            state.isShutDown = true
+            mailbox.put(.shutDown)
+        }
     }
 
     // MARK: - Options
@@ -92,7 +159,102 @@ final class ClientCore: Sendable {
         }
     }
 
+    // MARK: - Connecting
+
+    func connect() throws(ClientError) {
+        try checkConnection()
+        send(.connect)
+    }
+
+    private func checkConnection() throws(ClientError) {
+        let (address, isShutDown, begins) = state.withLock { state in
+            let isPausing = state.status == .disconnected || state.status == .disconnectedWillRetry
+            return (state.details.serverAddress, state.isShutDown, isPausing || state.pendingDisconnects > 0)
+        }
+        if isShutDown { throw Self.shutDownError }
+        guard let address, let server = ServerAddress(address) else { throw Self.addressError }
+        if begins { try followSessionLimit(of: server) }
+    }
+
+    /// Connects unless a session exists or an attempt is under way. The driver decides, after all inputs so far: one of them
+    /// may be the refusal that ends the attempt. Throws as `connect` does.
+    ///
+    /// - Parameters:
+    ///   - isWanted: Whether the caller still waits for the session; asked on the driver's task.
+    ///   - fail: Is called on the driver's task if there is no server address any more.
+    func connectIfDisconnected(
+        while isWanted: @escaping @Sendable () -> Bool,
+        orElse fail: @escaping @Sendable (ClientError) -> Void
+    ) throws(ClientError) {
+        let isIdle = state.withLock { $0.status == .disconnected || $0.pendingDisconnects > 0 }
+        if isIdle { try checkConnection() }
+        guard send(.connectIfDisconnected(isWanted, fail)) else { throw Self.shutDownError }
+    }
+
+    /// Applies the limit of concurrent sessions to a new connection.
+    private func followSessionLimit(of server: ServerAddress) throws(ClientError) {
+        switch SessionCensus.shared.policyIfExceeded(server: server.censusKey, client: ObjectIdentifier(self)) {
+        case nil, .some(.none): break
+        case .usePolling:
+            try updateOptions { options in
+                options.forcedTransport = .httpPolling
+                options.idleTimeout = 0
+                options.pollingInterval = max(options.pollingInterval, 1)
+            }
+        case .block:
+            throw ClientError(
+                .tooManySessions,
+                property: "maxConcurrentSessionsPerServer",
+                rule: "The maximum number of concurrent sessions for this server is reached"
+            )
+        }
+    }
+
+    func disconnect() {
+        state.withLock { state in
+            guard !state.isShutDown else { return }
+            state.pendingDisconnects += 1
+            mailbox.put(.disconnect)
+        }
+    }
+
+    // MARK: - Adoption
+
+    func adopt(_ session: OfferedSession, _ subscriptions: [(Subscription, number: Int, table: ValueTable)]) {
+        state.withLock { state in
+            guard !state.isShutDown else { return }
+            var adopted: [AdoptedSubscription] = []
+            var active: [(Subscription, SubscriptionToken)] = []
+            for (subscription, number, table) in subscriptions {
+                let token = SubscriptionToken(Self.makeToken())
+                guard (try? subscription.activate(token, on: self, with: table)) != nil else { continue }
+                state.subscriptions[token] = subscription
+                active.append((subscription, token))
+                adopted.append(AdoptedSubscription(token: token, number: number, table: table))
+            }
+            mailbox.put(.adopt(session, adopted, active))
+        }
+    }
+
     // MARK: - Subscriptions
+
+    func subscribe(_ subscription: Subscription, observer: (any SubscriptionObserver)? = nil) throws(ClientError) {
+        try state.withLock { state throws(ClientError) in
+            if state.isShutDown { throw Self.shutDownError }
+            let token = SubscriptionToken(Self.makeToken())
+            let properties = try subscription.activate(token, on: self, observer: observer)
+            state.subscriptions[token] = subscription
+            mailbox.put(.subscribe(subscription, token, properties))
+        }
+    }
+
+    func unsubscribe(_ subscription: Subscription) throws(ClientError) {
+        try state.withLock { state throws(ClientError) in
+            guard let token = try subscription.deactivate(on: self) else { return }
+            state.subscriptions[token] = nil
+            mailbox.put(.unsubscribe(token))
+        }
+    }
 
     /// Applies an event to a subscription, and removes the subscription from the list of active subscriptions if the event ends
     /// the activity: under one lock, since the application may subscribe again at once.
@@ -109,103 +271,55 @@ final class ClientCore: Sendable {
         }
     }
 
-    // MARK: - Connections; functions called on network threads
+    // MARK: - Messages
 
-    func sessionConfiguration(for address: String?) -> SessionConfiguration {
-        var session = SessionConfiguration()
-        if let identifier = configuration.clientIdentifier { session.clientIdentifier = identifier }
-        session.allowedAddresses = configuration.allowedAddresses
-        session.numbersNotifications = configuration.handover != nil
-        session.refusesOversizedRequests = configuration.refusesOversizedRequests
-        session.outlivesMalformedRequests = configuration.outlivesMalformedRequests
-        session.protocolVersion =
-            configuration.protocolVersion ?? address.flatMap { VersionMemory.shared.version(for: $0) } ?? .current
-        return session
+    func sendMessage(
+        _ text: String,
+        sequence: String?,
+        delayTimeout: Double?,
+        enqueueWhileDisconnected: Bool,
+        wantsOutcome: Bool,
+        from sender: String? = nil,
+        retaining retained: (any Sendable)? = nil,
+        onOutcome: MessageOutcomeHandler?
+    ) throws(ClientError) -> MessageToken {
+        try Self.checkMessage(sequence: sequence, delayTimeout: delayTimeout)
+        let result: Result<MessageToken, ClientError> = state.withLock { state in
+            if state.isShutDown { return .failure(Self.shutDownError) }
+            guard state.messages.add(text, within: configuration) else { return .failure(Self.overloadError) }
+            state.counters.messages &+= 1
+            let pending = PendingMessage(
+                MessageToken(Self.makeToken()),
+                text: text,
+                sequence: sequence,
+                delayTimeout: delayTimeout,
+                hasDelegate: wantsOutcome,
+                from: sender
+            )
+            let message = OutgoingMessage(
+                pending: pending,
+                onOutcome: onOutcome,
+                enqueueWhileDisconnected: enqueueWhileDisconnected,
+                retained: retained
+            )
+            mailbox.put(.sendMessage(message))
+            return .success(pending.token)
+        }
+        return try result.get()
     }
 
-    /// The connector of the configuration, else one over sockets.
-    func makeConnector() throws(ClientError) -> any TransportConnector {
-        if let connector = configuration.connector { return connector }
-        var settings = SocketSettings(loops: configuration.eventLoops, cookies: cookieJar)
-        settings.tls = configuration.tls
-        settings.proxy = configuration.proxy
-        settings.credentials = configuration.httpCredentials
-        settings.connectTimeout = configuration.tcpConnectTimeout
-        settings.maxLineLength = configuration.maxLineLength
-        settings.lineBudget = configuration.lineBudget
-        settings.receiveWindow = configuration.receiveWindow
-        // A connection may outlive the client, but not the core.
-        settings.decorate = { [self] request in decorate(&request) }
-        settings.authenticate = { [self] challenge in authenticate(challenge) }
-        settings.canAuthenticate = { [self] in challenged != nil }
-        do {
-            return try SocketConnector(settings)
-        } catch {
-            throw ClientError(.invalidTLS, property: "tls", rule: error.reason)
+    /// Throws for a bad sequence name or timeout. `UNORDERED_MESSAGES` is admitted, and means no sequence.
+    private static func checkMessage(sequence: String?, delayTimeout: Double?) throws(ClientError) {
+        if let sequence, !MessageLedger.isSequenceName(sequence) {
+            let rule = "The given sequence name is not valid. Use only alphanumeric characters plus underscore or null"
+            throw .invalid("sequence", sequence, rule)
+        }
+        if let delayTimeout, !(delayTimeout.isFinite && delayTimeout <= ConnectionOption.longestTime) {
+            throw .invalid("delayTimeout", "\(delayTimeout)", "must be a number of seconds")
         }
     }
 
-    private func decorate(_ request: inout OutgoingRequest) {
-        configuration.requestDecorator?(&request)
-        let (client, listeners) = state.withLock { ($0.client, $0.legacyListeners) }
-        guard let client else { return }
-        for listener in listeners { listener.clientConnection(client, isAboutToSend: &request) }
-    }
-
-    /// The first delegate or listener that answers challenges.
-    private var challenged: (@Sendable (LightstreamerClient, AuthenticationChallenge) -> Void)? {
-        let (delegates, listeners) = state.withLock { ($0.delegates, $0.legacyListeners) }
-        for case let delegate as any AuthenticationDelegate in delegates {
-            return { delegate.client($0, willSendRequestFor: $1) }
-        }
-        for case let listener as any LegacyAuthenticationListener in listeners {
-            return { listener.clientConnection($0, willSendRequestFor: $1) }
-        }
-        return nil
-    }
-
-    /// Passes a challenge to the first delegate or listener that answers; until it does, connection
-    /// attempts have no time limit.
-    func authenticate(_ challenge: AuthenticationChallenge) {
-        guard let client = state.withLock({ $0.client }), let challenged else {
-            return challenge.answer(.performDefaultHandling)
-        }
-        let id = ObjectIdentifier(challenge)
-        send(.challengeStarted(id))
-        let suspending = AuthenticationChallenge(
-            kind: challenge.kind,
-            host: challenge.host,
-            port: challenge.port,
-            previousFailureCount: challenge.previousFailureCount,
-            handler: { [self] answer in
-                send(.challengeEnded(id))
-                challenge.answer(answer)
-            }
-        )
-        challenged(client, suspending)
-    }
-}
-
-extension ConnectionRequest {
-    /// Converts the machine's request; nil for an invalid address.
-    init?(_ request: TransportRequest, pins: [String]) {
-        guard let address = ServerAddress(request.address) else { return nil }
-        let path = address.path.hasSuffix("/") ? address.path.dropLast() : address.path[...]
-        // A request line has no bytes beyond ASCII.
-        let prefix = path.utf8.map { byte in
-            byte < 0x80 ? String(UnicodeScalar(byte)) : "%" + String(byte, radix: 16, uppercase: true)
-        }
-        self.init(
-            kind: request.kind,
-            host: address.host,
-            port: address.effectivePort,
-            isSecure: address.scheme == "https",
-            target: prefix.joined() + (request.request?.target ?? "/lightstreamer")
-        )
-        subprotocol = request.subprotocol ?? ""
-        body = request.request?.body ?? []
-        headers = request.headers
-        responseTime = request.responseTime
-        self.pins = pins.compactMap { CertificatePin($0) }
-    }
+    /// A number that no client of the process has used before: a subscription may pass from one client to another while the
+    /// first one still has events of it.
+    private static func makeToken() -> UInt64 { nextToken.wrappingAdd(1, ordering: .relaxed).oldValue }
 }

@@ -68,3 +68,8 @@ final class SessionCensus: Sendable {
     /// The session of a client no longer streams over HTTP.
     func closed(client: ObjectIdentifier) { state.withLock { $0.servers[client] = nil } }
 }
+
+extension ServerAddress {
+    /// The key of the server in the count of sessions.
+    var censusKey: String { "\(host.lowercased()):\(effectivePort)" }
+}

@@ -63,7 +63,7 @@ internal import Testing
         try fixture.client.connect()
         _ = await fixture.connector.next()
         await fixture.clock.timerIsSet()
-        fixture.client.core.authenticate(
+        ConnectionHooks(core: fixture.client.core).authenticate(
             AuthenticationChallenge(kind: .clientCertificate, host: "h", port: 1, previousFailureCount: 0) { _ in }
         )
         try fixture.client.connectionOptions.setStalledTimeout(9)
@@ -83,7 +83,7 @@ internal import Testing
         fixture.client.addDelegate(delegate)
         try fixture.client.connect()
         _ = await fixture.connector.next()
-        fixture.client.core.authenticate(
+        ConnectionHooks(core: fixture.client.core).authenticate(
             AuthenticationChallenge(kind: .clientCertificate, host: "h", port: 1, previousFailureCount: 0) { _ in }
         )
         fixture.client.disconnect()
