@@ -2,14 +2,18 @@ internal import TLCP
 
 /// Binding a session to connections: after a preflight, after each `LOOP`, after a recovery.
 extension SessionMachine {
-    /// Binds the session with the best available transport.
-    mutating func bindInBestWay(at context: EventContext) {
+    /// The best transport that `forcedTransport` admits and that is not known to fail; nil: there is none.
+    var bestTransport: SessionTransport? { ladder.bestTransport(forced: options.values.forcedTransport) }
+
+    /// Binds the session with the best transport.
+    mutating func bindInBestWay(cause: String, at context: EventContext) {
         guard let session else { return }
+        opening.cause = cause
         requests.controls.dropSwitch()
-        guard let transport = ladder.bestTransport(forced: options.values.forcedTransport) else {
-            // No transport that `forcedTransport` admits works: a new session tries all of them.
+        guard let transport = bestTransport else {
+            // A new session tries all transports.
             out.notifyLegacy(.connectionFailed(reason: "no transport admitted"))
-            return loseSession(cause: opening.cause ?? "ws.unavailable", wait: .retryDelay, at: context)
+            return loseSession(cause: cause, wait: .retryDelay, at: context)
         }
         if transport.usesWebSocket { requests.leaveRoute(&out) }
         switch transport {
@@ -134,8 +138,7 @@ extension SessionMachine {
     /// recovery or a pause between polls nothing is requested: the transport is chosen when it ends.
     mutating func considerSwitch(cause: String? = nil) {
         guard let binding = state.binding, binding.step != .pausing, state.controlRoute != .closed else { return }
-        let best = ladder.bestTransport(forced: options.values.forcedTransport)
-        requests.controls.considerSwitch(isWanted: best != binding.transport, cause: cause)
+        requests.controls.considerSwitch(isWanted: bestTransport != binding.transport, cause: cause)
     }
 
     /// The stream ends, and its supervision with it.
@@ -156,22 +159,19 @@ extension SessionMachine {
             out.release(state.connection)
             out.stopTimer(.transport)
             out.stopTimer(.recoveryDeadline)
-            opening.cause = "recovery.loop"
-            return bindInBestWay(at: context)
+            return bindInBestWay(cause: "recovery.loop", at: context)
         }
         guard let binding = state.binding else { return }
         switch binding.step {
         case .preflight(let method):
             out.release(binding.connection)
             out.stopTimer(.transport)
-            opening.cause = "\(method.causePrefix).loop"
-            bindInBestWay(at: context)
+            bindInBestWay(cause: "\(method.causePrefix).loop", at: context)
         case .polling: pollLooped(binding, delay: delay, at: context)
         case .requested where !binding.transport.streams: pollLooped(binding, delay: delay, at: context)
         case .streaming, .pollingForced, .requested, .greeting:
-            leave(binding)
-            opening.cause = "\(binding.transport.causePrefix).loop"
-            rebind(after: loopPause(.zero, at: context), leaving: binding, at: context)
+            let cause = "\(binding.transport.causePrefix).loop"
+            rebind(cause: cause, after: loopPause(.zero, at: context), leaving: binding, at: context)
         case .opening, .pausing: break
         }
     }
@@ -179,12 +179,11 @@ extension SessionMachine {
     private mutating func pollLooped(_ binding: SessionBinding, delay: Duration, at context: EventContext) {
         out.stopTimer(.idle)
         out.notify(change: options.granted(.pollingInterval, delay))
-        let isBest = ladder.bestTransport(forced: options.values.forcedTransport) == binding.transport
         // The server closes a WebSocket after the `LOOP` of a rebind, also if the transport was set back meanwhile.
-        guard isBest, !(binding.transport.usesWebSocket && requests.controls.isSwitching) else {
-            opening.cause = requests.controls.switchCause ?? "\(binding.transport.causePrefix).loop"
-            leave(binding)
-            return rebind(after: pace.loopedEvenly(at: context.now), leaving: binding, at: context)
+        guard bestTransport == binding.transport, !(binding.transport.usesWebSocket && requests.controls.isSwitching)
+        else {
+            let cause = requests.controls.switchCause ?? "\(binding.transport.causePrefix).loop"
+            return rebind(cause: cause, after: pace.loopedEvenly(at: context.now), leaving: binding, at: context)
         }
         requests.controls.dropSwitch()
         if binding.transport == .httpPolling { out.release(binding.connection) }
@@ -203,8 +202,15 @@ extension SessionMachine {
         )
     }
 
-    private mutating func rebind(after pause: Duration, leaving binding: SessionBinding, at context: EventContext) {
-        guard pause > .zero else { return bindInBestWay(at: context) }
+    private mutating func rebind(
+        cause: String,
+        after pause: Duration,
+        leaving binding: SessionBinding,
+        at context: EventContext
+    ) {
+        leave(binding)
+        guard pause > .zero else { return bindInBestWay(cause: cause, at: context) }
+        opening.cause = cause
         state.transition(to: .bound(SessionBinding(transport: binding.transport, connection: nil, step: .pausing)))
         out.startTimer(.polling, after: pause)
     }
@@ -212,12 +218,12 @@ extension SessionMachine {
     /// The pause before the next poll, or before the next bind to another connection, is over.
     mutating func bindPauseEnded(at context: EventContext) {
         guard let binding = state.binding else { return }
-        let isBest = ladder.bestTransport(forced: options.values.forcedTransport) == binding.transport
         let hasSocket = binding.transport == .webSocketPolling && binding.connection != nil
-        if isBest, hasSocket || binding.transport == .httpPolling { return poll(at: context) }
+        if bestTransport == binding.transport, hasSocket || binding.transport == .httpPolling {
+            return poll(at: context)
+        }
         leave(binding)
-        opening.cause = opening.cause ?? "\(binding.transport.causePrefix).loop"
-        bindInBestWay(at: context)
+        bindInBestWay(cause: opening.cause ?? "\(binding.transport.causePrefix).loop", at: context)
     }
 
     /// Releases the connection of a binding that ended with `LOOP`.

@@ -35,15 +35,13 @@ extension SessionMachine {
         case .bindOtherwise:
             ladder.disableWebSocket()
             out.stopTimer(.transport)
-            opening.cause = "ws.unavailable"
-            bindInBestWay(at: context)
+            bindInBestWay(cause: "ws.unavailable", at: context)
         case .streamWithheld:
             forcePolling(at: context)
         case .streamRefused:
             ladder.streamRefused()
             out.stopTimer(.transport)
-            opening.cause = "http.streaming.unavailable"
-            bindInBestWay(at: context)
+            bindInBestWay(cause: "http.streaming.unavailable", at: context)
         case .interruptedWithoutStream(let transport, let cause):
             ladder.streamLost(over: transport, forced: options.values.forcedTransport)
             interrupt(cause: cause, wait: .retryDelay, reason: reason, at: context)
@@ -124,7 +122,7 @@ extension SessionMachine {
     private mutating func retry(cause: String, after pause: Duration, isNextUnlimited: Bool = false) {
         out.close(state.connection)
         opening.cause = cause
-        if ladder.bestTransport(forced: options.values.forcedTransport) == nil {
+        if bestTransport == nil {
             out.emit(.log(.noTransportAdmitted))
             ladder.admitAll()
         }
