@@ -52,13 +52,11 @@ enum FailureOutcome: Equatable {
 
 /// The consequence of a `CONERR` or an `END`.
 enum Refusal: Equatable {
-    /// The creation failed, but may be tried again.
-    case creationFailed(cause: String)
     /// The server is overloaded: the next creation sets it no time limit.
     case serverOverloaded(cause: String)
     /// The server does not support this protocol version.
     case versionRefused(cause: String)
-    /// The session is lost; a new one may be tried.
+    /// The session is lost, or its creation failed; a new one may be tried.
     case sessionLost(cause: String, wait: RetryWait)
     /// Reports an error that no retry can fix and disconnects.
     case final
@@ -138,7 +136,6 @@ extension SessionState {
         switch code {
         case 5 where creation != nil: return .serverOverloaded(cause: cause)
         case 4, 6, 20, 40, 41, 48:
-            if creation != nil { return .creationFailed(cause: cause) }
             return .sessionLost(cause: cause, wait: recovery == nil ? .retryDelay : .firstRetry)
         // 65 stands for any invalid value; only the message tells that it is the version.
         case 65 where message.lowercased().contains("version"): return .versionRefused(cause: cause)

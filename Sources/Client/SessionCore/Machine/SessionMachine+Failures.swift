@@ -31,7 +31,8 @@ extension SessionMachine {
         case .creationFailed(let cause):
             if failure == .timeout { out.notify(change: options.requestUnanswered()) }
             out.notifyLegacy(.connectionFailed(reason: reason))
-            failCreation(cause: cause, isNextUnlimited: state.creation?.method == .unlimited, at: context)
+            let isUnlimited = state.creation?.method == .unlimited
+            loseSession(cause: cause, wait: .retryDelay, isNextUnlimited: isUnlimited, at: context)
         case .bindOtherwise:
             ladder.disableWebSocket()
             out.stopTimer(.transport)
@@ -85,11 +86,6 @@ extension SessionMachine {
         out.startTimer(.transport, after: options.responseTime)
     }
 
-    /// The creation under way failed; another one follows after the retry delay.
-    private mutating func failCreation(cause: String, isNextUnlimited: Bool, at context: EventContext) {
-        retry(cause: cause, after: nextPause(.retryDelay, at: context), isNextUnlimited: isNextUnlimited)
-    }
-
     /// The session is interrupted: it is recovered, unless `sessionRecoveryTimeout` is 0 or has passed since the loss
     /// of the last stable connection.
     private mutating func interrupt(cause: String, wait: RetryWait, reason: String, at context: EventContext) {
@@ -112,9 +108,14 @@ extension SessionMachine {
         startRecoveryDeadline(at: context)
     }
 
-    /// The session is lost; a new one follows after a pause.
-    mutating func loseSession(cause: String, wait: RetryWait, at context: EventContext) {
-        retry(cause: cause, after: nextPause(wait, at: context))
+    /// The session is lost, or its creation failed; another creation follows after a pause.
+    mutating func loseSession(
+        cause: String,
+        wait: RetryWait,
+        isNextUnlimited: Bool = false,
+        at context: EventContext
+    ) {
+        retry(cause: cause, after: nextPause(wait, at: context), isNextUnlimited: isNextUnlimited)
     }
 
     /// Gives up the session or its creation; another creation follows after the pause. Where no transport is admitted any
@@ -154,9 +155,6 @@ extension SessionMachine {
         switch refusal {
         case .ignored:
             break
-        case .creationFailed(let cause):
-            out.notifyLegacy(.serverFailed(code: code, message: message, isRetried: true))
-            failCreation(cause: cause, isNextUnlimited: false, at: context)
         case .serverOverloaded(let cause):
             out.notifyLegacy(.serverFailed(code: code, message: message, isRetried: true))
             overloaded(cause: cause, at: context)
@@ -173,7 +171,9 @@ extension SessionMachine {
 
     private mutating func overloaded(cause: String, at context: EventContext) {
         guard let creation = state.creation else { return }
-        if creation.method == .unlimited { return failCreation(cause: cause, isNextUnlimited: true, at: context) }
+        if creation.method == .unlimited {
+            return loseSession(cause: cause, wait: .retryDelay, isNextUnlimited: true, at: context)
+        }
         out.notify(change: options.serverOverloaded())
         out.close(creation.connection)
         opening.cause = cause
