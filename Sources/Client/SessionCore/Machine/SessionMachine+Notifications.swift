@@ -106,7 +106,7 @@ extension SessionMachine {
         case .update, .subOK, .subCmd, .unsub, .eos, .cs, .ov, .conf:
             requests.subscriptions.received(notification, into: &effects)
         case .msgDone, .msgFail: out.notify(requests.messages.received(notification))
-        case .mpnReg, .mpnZero, .mpnOK, .mpnConf, .mpnDel: deviceLine(notification)
+        case .mpnReg, .mpnZero, .mpnOK, .mpnConf, .mpnDel: out.notify(requests.controls.received(notification))
         case .conOK, .conErr, .wsOK, .prog, .loop, .end: connectionLine(notification, at: context)
         case .servName, .clientIP, .cons, .sync, .noop, .probe: informationLine(notification, at: context)
         case .reqOK, .reqErr, .error: reply(notification, causePrefix: "ws", at: context)
@@ -215,19 +215,6 @@ extension SessionMachine {
             out.emit(.log(.progressMismatch(received: received, expected: expected)))
             out.notifyLegacy(.connectionFailed(reason: "the flow of data has a gap"))
             loseSession(cause: "prog.mismatch.\(received).\(expected)", wait: .firstRetry, at: context)
-        }
-    }
-
-    private mutating func deviceLine(_ notification: ServerNotification) {
-        switch notification {
-        case .mpnReg(let deviceID, let adapterName):
-            let info = DeviceTokenInfo(deviceID: deviceID, adapterName: adapterName)
-            if let event = requests.controls.deviceRegistered(info) { out.notifyLegacy(event) }
-        case .mpnZero(let deviceID):
-            requests.controls.badgeReset()
-            out.notifyLegacy(.badgeReset(deviceId: deviceID, code: nil, message: nil))
-        default:
-            break
         }
     }
 }

@@ -86,14 +86,19 @@ struct SessionControls {
         return nil
     }
 
-    /// `MPNZERO`.
-    mutating func badgeReset() { device.badgeResetAnswered() }
-
-    /// `MPNREG`. Returns the event to deliver; nil: none.
-    mutating func deviceRegistered(_ info: DeviceTokenInfo) -> LegacyEvent? {
-        let (event, next) = device.registered(info)
-        if let next { ledger.ask(next) }
-        return event
+    /// `MPNREG` or `MPNZERO`; any other notification is ignored. Returns the events to deliver.
+    mutating func received(_ notification: ServerNotification) -> [LegacyEvent] {
+        switch notification {
+        case .mpnReg(let deviceID, let adapterName):
+            let (event, next) = device.registered(DeviceTokenInfo(deviceID: deviceID, adapterName: adapterName))
+            if let next { ledger.ask(next) }
+            return event.map { [$0] } ?? []
+        case .mpnZero(let deviceID):
+            device.badgeResetAnswered()
+            return [.badgeReset(deviceId: deviceID, code: nil, message: nil)]
+        default:
+            return []
+        }
     }
 
     // MARK: - Requests and replies
