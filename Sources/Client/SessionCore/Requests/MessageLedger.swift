@@ -15,9 +15,9 @@ package import TLCP
 /// waits for each number of a sequence, so a message that is never written must not use up a number.
 package struct MessageLedger: ~Copyable {
     /// Messages by the order of their calls.
-    var messages: [Int: PendingMessage] = [:]
-    var due = DueQueue<Int>()
-    var inFlight: [RequestID: Int] = [:]
+    private(set) var messages: [Int: PendingMessage] = [:]
+    private var due = DueQueue<Int>()
+    private var inFlight: [RequestID: Int] = [:]
     /// Written messages by their numbers.
     private var numbered: [MessageNumber: Int] = [:]
     /// The last number written in each sequence of the session, 0 before the first one: the server expects the next one,
@@ -73,14 +73,42 @@ package struct MessageLedger: ~Copyable {
         due.insert(lastCall)
     }
 
+    // MARK: - Requests
+
+    /// The `msg` requests to be (re)sent now, in the order of the calls, each with a fresh identifier; they count as
+    /// written. `acknowledged` is false over a WebSocket, where messages without sequence and delegate are not
+    /// confirmed. `fits` is called for each request; the first one that does not fit stays pending, with all that
+    /// follow.
+    package mutating func takePendingRequests(
+        atMost count: Int = .max,
+        acknowledged: Bool,
+        ids: inout RequestIDGenerator,
+        where fits: (ClientRequest) -> Bool = { _ in true }
+    ) -> [ClientRequest] {
+        var requests: [ClientRequest] = []
+        while requests.count < count, let call = due.first() {
+            guard var message = messages[call] else {
+                due.remove(call)
+                continue
+            }
+            message.progressive = progressive(of: message)
+            let id = ids.next()
+            let request = ClientRequest.message(message.request(id, acknowledged: acknowledged))
+            guard fits(request) else { break }
+            requests.append(request)
+            if message.isFireAndForget && !acknowledged { finish(call) } else { written(call, message, as: id) }
+        }
+        return requests
+    }
+
     /// The number with which a message is written: the number of former copies, or the next number of the sequence; nil: none.
-    func progressive(of message: PendingMessage) -> Int? {
+    private func progressive(of message: PendingMessage) -> Int? {
         if message.wasWritten || message.isFireAndForget { return message.progressive }
         return lastNumbers[message.sequence, default: 0] &+ 1
     }
 
     /// A copy of a pending message was written.
-    mutating func written(_ call: Int, _ message: PendingMessage, as id: RequestID) {
+    private mutating func written(_ call: Int, _ message: PendingMessage, as id: RequestID) {
         due.remove(call)
         inFlight[id] = call
         messages[call] = message
@@ -201,7 +229,7 @@ package struct MessageLedger: ~Copyable {
         return message.hasDelegate ? [.messageReleased(message.token)] : []
     }
 
-    mutating func finish(_ call: Int) {
+    private mutating func finish(_ call: Int) {
         guard let message = messages.removeValue(forKey: call) else { return }
         if !message.hasDelegate { released.append(message.token) }
         due.remove(call)

@@ -1,4 +1,4 @@
-package import TLCP
+internal import TLCP
 
 /// The identity of a message in outcome lines.
 struct MessageNumber: Sendable, Hashable {
@@ -26,7 +26,7 @@ package struct PendingMessage: Sendable {
     package private(set) var text: String
     let sequence: String?
     /// The number within the sequence; nil before the message is written, and without sequence and delegate.
-    fileprivate(set) var progressive: Int?
+    var progressive: Int?
     let delayTimeout: Double?
     let hasDelegate: Bool
     /// The user that sends the message, where the client has several users; nil: the client has one user.
@@ -90,38 +90,10 @@ package struct PendingMessage: Sendable {
         stage = .due
         return true
     }
-}
 
-extension MessageLedger {
-    /// The `msg` requests to be (re)sent now, in the order of the calls, each with a fresh identifier; they count as
-    /// written. `acknowledged` is false over a WebSocket, where messages without sequence and delegate are not
-    /// confirmed. `fits` is called for each request; the first one that does not fit stays pending, with all that
-    /// follow.
-    package mutating func takePendingRequests(
-        atMost count: Int = .max,
-        acknowledged: Bool,
-        ids: inout RequestIDGenerator,
-        where fits: (ClientRequest) -> Bool = { _ in true }
-    ) -> [ClientRequest] {
-        var requests: [ClientRequest] = []
-        while requests.count < count, let call = due.first() {
-            guard var message = messages[call] else {
-                due.remove(call)
-                continue
-            }
-            message.progressive = progressive(of: message)
-            let id = ids.next()
-            let request = ClientRequest.message(message.request(id, acknowledged: acknowledged))
-            guard fits(request) else { break }
-            requests.append(request)
-            if message.isFireAndForget && !acknowledged { finish(call) } else { written(call, message, as: id) }
-        }
-        return requests
-    }
-}
+    // MARK: - Requests
 
-extension PendingMessage {
-    fileprivate func request(_ id: RequestID, acknowledged: Bool) -> MessageRequest {
+    func request(_ id: RequestID, acknowledged: Bool) -> MessageRequest {
         var request = MessageRequest(requestID: id, text: text)
         request.wantsOutcome = hasDelegate
         request.sequence = sequence
