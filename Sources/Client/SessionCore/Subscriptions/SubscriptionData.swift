@@ -259,16 +259,23 @@ struct FrequencyNegotiation: Sendable {
 /// of the others.
 struct FrequencyAggregate: Sendable {
     private var firstLevel: RealMaxFrequency?
-    private var secondLevels: [RealMaxFrequency: Int] = [:]
+    private var secondLevels: [SubscriptionID: RealMaxFrequency] = [:]
+    private var counts: [RealMaxFrequency: Int] = [:]
     private var notified: RealMaxFrequency?
 
     /// `CONF` of the first level.
     mutating func firstLevelReceived(_ frequency: RealMaxFrequency) { firstLevel = frequency }
 
-    /// `CONF` of a second-level subscription that replaces an earlier frequency, or its end (nil).
-    mutating func secondLevelReceived(_ frequency: RealMaxFrequency?, insteadOf earlier: RealMaxFrequency?) {
-        if let frequency { secondLevels[frequency, default: 0] += 1 }
-        if let earlier, let count = secondLevels[earlier] { secondLevels[earlier] = count > 1 ? count - 1 : nil }
+    /// `CONF` of a second-level subscription.
+    mutating func secondLevelReceived(_ frequency: RealMaxFrequency, of id: SubscriptionID) {
+        secondLevelEnded(id)
+        secondLevels[id] = frequency
+        counts[frequency, default: 0] += 1
+    }
+
+    mutating func secondLevelEnded(_ id: SubscriptionID) {
+        guard let frequency = secondLevels.removeValue(forKey: id), let count = counts[frequency] else { return }
+        counts[frequency] = count > 1 ? count - 1 : nil
     }
 
     /// The aggregate, if it differs from the one notified last.
@@ -281,7 +288,7 @@ struct FrequencyAggregate: Sendable {
 
     private var highest: RealMaxFrequency? {
         var highest = firstLevel
-        for frequency in secondLevels.keys { highest = Self.higher(highest, frequency) }
+        for frequency in counts.keys { highest = Self.higher(highest, frequency) }
         return highest
     }
 

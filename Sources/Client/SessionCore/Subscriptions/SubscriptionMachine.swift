@@ -47,8 +47,6 @@ struct SubscriptionMachine: Sendable {
     var stage: SubscriptionStage
     var frequency: FrequencyNegotiation
     var data: SubscriptionData?
-    /// Second level only: the frequency received last.
-    var notifiedFrequency: RealMaxFrequency?
 
     /// A subscription whose add is due.
     init(_ id: SubscriptionID, role: Role, properties: SubscriptionProperties) {

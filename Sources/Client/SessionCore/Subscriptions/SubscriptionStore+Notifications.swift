@@ -210,7 +210,7 @@ extension SubscriptionStore {
             guard case .secondLevel(let first, _, _)? = machines[id]?.role, let removal = machines[id]?.remove() else {
                 continue
             }
-            forgetFrequency(of: id, in: first)
+            machines[first]?.data?.frequencies?.secondLevelEnded(id)
             if settle(id, removal) { isRequestDue = true }
         }
         return isRequestDue
@@ -230,7 +230,7 @@ extension SubscriptionStore {
         if let failure {
             effects.append(.notify(token, .secondLevelFailed(code: failure.code, message: failure.message, key: key)))
         }
-        forgetFrequency(of: id, in: first)
+        machines[first]?.data?.frequencies?.secondLevelEnded(id)
         notifyFrequency(of: first, into: &effects)
     }
 
@@ -243,9 +243,7 @@ extension SubscriptionStore {
         guard case .subscribed? = machines[id]?.stage, case .secondLevel(let first, _, _)? = machines[id]?.role else {
             return
         }
-        let earlier = machines[id]?.notifiedFrequency
-        machines[first]?.data?.frequencies?.secondLevelReceived(frequency, insteadOf: earlier)
-        machines[id]?.notifiedFrequency = frequency
+        machines[first]?.data?.frequencies?.secondLevelReceived(frequency, of: id)
         notifyFrequency(of: first, into: &effects)
     }
 
@@ -255,11 +253,5 @@ extension SubscriptionStore {
             return
         }
         effects.append(.notify(token, event))
-    }
-
-    private mutating func forgetFrequency(of id: SubscriptionID, in first: SubscriptionID) {
-        guard let notified = machines[id]?.notifiedFrequency else { return }
-        machines[first]?.data?.frequencies?.secondLevelReceived(nil, insteadOf: notified)
-        machines[id]?.notifiedFrequency = nil
     }
 }
