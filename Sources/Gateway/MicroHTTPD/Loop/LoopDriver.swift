@@ -213,7 +213,7 @@ extension LoopDriver {
         switch message {
         case .answer(let id, let answer):
             if let exchange = exchanges.take(id) {
-                exchange.server.answer(exchange, answer)
+                exchange.answer(answer)
             } else {
                 answer.refuse()
             }
@@ -270,7 +270,7 @@ extension LoopDriver {
         scheduler.endAll(.daemonClosed)
         for exchange in exchanges.takeAll() {
             let response = exchange.record.response(to: .closing, on: exchange.connection)
-            exchange.server.answer(exchange, .response(response))
+            exchange.answer(.response(response))
         }
         polls.endAll()
         loop.mailbox.close()

@@ -88,7 +88,7 @@ final class PollingConnections {
         credit = min(credit + 1, Self.mostCredit)
         let (server, former, token) = (exchange.server, exchange.record.place, Exchanges.firstToken + exchange.id)
         guard credit > 0, response.body.count < LargeResponses.leastSize, !driver.isWindingDown,
-            hasNothingBehind(exchange), let descriptor = server.takeSocket(of: exchange)
+            hasNothingBehind(exchange), let descriptor = exchange.takeSocket()
         else { return false }
         let place = ConnectionPlace(peer: former.peer, group: former.group, descriptor: descriptor, isReserved: false)
         let connection = PollingConnection(driver.requestTimes.add(place, of: server), token: token)

@@ -1,4 +1,7 @@
+internal import CMicroHTTPD
+internal import Glibc
 internal import Primitives
+internal import StreamIO
 
 /// One request, from its request line to its end. Confined to its loop's thread.
 final class Exchange {
@@ -25,20 +28,21 @@ final class Exchange {
     let id: UInt64
     /// The server, which outlives its exchanges.
     unowned let server: HTTPServer
+    private unowned let driver: LoopDriver
     /// The library's connection; valid until the completed-callback.
     let connection: OpaquePointer
     let record: ConnectionRecord
     var phase: Phase
     /// The request target as sent, until the head is checked.
-    var target: TargetText?
+    private var target: TargetText?
     /// The checked head, until it is passed to the handler.
-    var head: RequestHead?
+    private var head: RequestHead?
     /// Handles the complete request, if its head was screened.
-    var screened: ((HTTPRequest, HTTPResponder) -> HTTPDecision)?
+    private var screened: ((HTTPRequest, HTTPResponder) -> HTTPDecision)?
     /// The responder, while the request waits and the handler retains it.
-    weak var responder: HTTPResponder?
+    private weak var responder: HTTPResponder?
     /// The body so far, until it is passed to the handler.
-    var body: [UInt8]
+    private var body: [UInt8]
     /// Bytes reserved for the body in the ledger, until the request is over, its body is discarded, or the responder holds them.
     var reservedBytes: Int
     /// The caller whose share these bytes count towards; nil: none.
@@ -50,15 +54,15 @@ final class Exchange {
     /// A response is being sent, and not a stream.
     var isResponding: Bool
     /// True if the request needs no body: the body is read, and not kept.
-    var ignoresBody: Bool
+    private(set) var ignoresBody: Bool
     /// Discarded bytes of an overlong body, or of one that is not kept.
-    var discarded: Int
+    private var discarded: Int
     /// True for a request with `HEAD`.
-    var wantsOnlyHead: Bool
+    private var wantsOnlyHead: Bool
     /// True if no bytes after the request may be parsed: its response closes the connection.
     var isLastOnConnection: Bool
     /// True for HTTP/1.0.
-    var isOldVersion: Bool
+    private(set) var isOldVersion: Bool
     /// True if the client may send an equal request next, and has sent nothing behind this one.
     var mayRepeat: Bool
     /// True if the request is the first one of a shared wait.
@@ -67,6 +71,7 @@ final class Exchange {
     init(id: UInt64, server: HTTPServer, connection: OpaquePointer, record: ConnectionRecord, target: TargetText) {
         self.id = id
         self.server = server
+        driver = server.driver
         self.connection = connection
         self.record = record
         self.target = target
@@ -77,71 +82,270 @@ final class Exchange {
         (isResponding, wantsOnlyHead, isLastOnConnection, isOldVersion) = (false, false, false, false)
         (ignoresBody, mayRepeat, hasSharedWait) = (false, false, false)
     }
-}
 
-/// The exchanges of all servers of a loop. Confined to the loop's thread.
-final class Exchanges {
-    /// The first token of the poller for waiting exchanges.
-    static let firstToken = UInt64(1) << 63
+    // MARK: - Steps, in calls of the access callback
 
-    private let poller: Poller
-    private var waiting: [UInt64: Exchange] = [:]
-    private var count: UInt64 = 0
-    /// The number of exchanges that have not ended.
-    private(set) var open = 0
-
-    init(poller: Poller) { self.poller = poller }
-
-    func begin(
-        on server: HTTPServer,
-        target: TargetText,
-        _ connection: OpaquePointer,
-        _ record: ConnectionRecord
-    ) -> Exchange {
-        count += 1
-        open += 1
-        return Exchange(id: count, server: server, connection: connection, record: record, target: target)
+    func headArrived(method: UnsafePointer<CChar>, version: UnsafePointer<CChar>) -> MHD_Result {
+        var path: String?
+        if let target, target.fills(from: method, to: version) { path = target.text }
+        let methodText = String(cString: method)
+        wantsOnlyHead = methodText == "HEAD"
+        isOldVersion = strcmp(version, "HTTP/1.0") == 0
+        target = nil
+        let head: RequestHead
+        do {
+            head = try RequestHead(
+                method: methodText,
+                target: path,
+                isOldVersion: isOldVersion,
+                headers: HeaderCollection.collect(for: self, method: method, version: version),
+                limits: driver.configuration
+            )
+        } catch {
+            return refuse(error)
+        }
+        self.head = head
+        if head.body == .chunked { server.chunksBegan(self) }
+        isLastOnConnection = head.isLastOnConnection
+        phase = .body
+        if record.place.isReserved {
+            isLastOnConnection = true
+            guard driver.handler.isOperational(request(head)) else { return refuse(.connectionLimitReached) }
+        }
+        record.requestBytes &+= Int64(cmhd_head_size(connection))
+        switch head.body {
+        case .none, .length(0): return .YES
+        case .length(let length): record.requestBytes &+= Int64(length)
+        case .chunked: record.requestBytes = .min
+        }
+        return driver.isClosing ? .YES : screen(head)
     }
 
-    /// Registers a suspended exchange until its response, or until its client leaves: the library does not watch a
-    /// suspended connection. The descriptor stays in the epoll set after the response, because the next request of a
-    /// connection that waited usually waits as well.
-    func wait(for exchange: Exchange) {
-        waiting[exchange.id] = exchange
-        let (record, token) = (exchange.record, Self.firstToken + exchange.id)
-        if record.isWatched {
-            poller.change(record.descriptor, token: token, .closedOnce)
-        } else {
-            record.isWatched = poller.add(record.descriptor, token: token, .closedOnce)
+    /// Asks the handler whether it accepts a request with a body, and reserves the memory of the body.
+    private func screen(_ head: RequestHead) -> MHD_Result {
+        switch driver.handler.screen(request(head)) {
+        case .accept(let handler, let caller):
+            screened = handler
+            bodyCaller = caller
+        case .acceptIgnoringBody(let handler):
+            screened = handler
+            ignoresBody = true
+        case .reject(let response):
+            driver.figures.requests &+= 1
+            return discardBody(head, then: response)
+        }
+        if case .length(let length) = head.body {
+            guard length <= driver.configuration.bodyLimit else {
+                return discardBody(head, then: record.response(to: .bodyTooLarge, on: connection))
+            }
+            if ignoresBody { return .YES }
+            guard reserve(length) else { return refuse(.bodyBudgetExceeded) }
+            body.reserveCapacity(length)
+        }
+        return .YES
+    }
+
+    /// Responds after the body was discarded; at once if the client waits for permission, or the body is too long.
+    private func discardBody(_ head: RequestHead, then response: HTTPResponse) -> MHD_Result {
+        self.head = nil
+        screened = nil
+        var length = 0
+        if case .length(let count) = head.body { length = count }
+        if head.expectsContinue || length > driver.configuration.bodyDiscardLimit {
+            var response = response
+            response.headers.append("Connection", "close")
+            return server.queue(response, for: self)
+        }
+        phase = .discarding(response)
+        return .YES
+    }
+
+    func bodyArrived(_ part: UnsafeRawBufferPointer) -> MHD_Result {
+        let before = ignoresBody ? discarded : body.count
+        guard part.count <= driver.configuration.bodyLimit - before else {
+            return discard(part.count, then: .bodyTooLarge)
+        }
+        if ignoresBody {
+            discarded += part.count
+            return .YES
+        }
+        let missing = body.count + part.count - reservedBytes
+        guard missing <= 0 || reserve(missing) else { return discard(part.count, then: .bodyBudgetExceeded) }
+        body.append(contentsOf: part)
+        return .YES
+    }
+
+    /// Discards the body so far, with its memory, and the rest of it, and then refuses the request.
+    private func discard(_ count: Int, then refusal: RequestRefusal) -> MHD_Result {
+        phase = .discarding(record.response(to: refusal, on: connection))
+        body = []
+        driver.ledger.releaseBody(reservedBytes, on: record.place, of: bodyCaller)
+        reservedBytes = 0
+        return discard(count)
+    }
+
+    private func reserve(_ count: Int) -> Bool {
+        guard driver.ledger.reserveBody(count, on: record.place, of: bodyCaller) else { return false }
+        reservedBytes += count
+        return true
+    }
+
+    func discard(_ count: Int) -> MHD_Result {
+        discarded += count
+        return discarded <= driver.configuration.bodyDiscardLimit ? .YES : .NO
+    }
+
+    func requestArrived() -> MHD_Result {
+        guard let head else { return .NO }
+        if head.body == .chunked { server.chunksEnded(self) }
+        driver.requestTimes.requestArrived(record)
+        if record.place.isReserved { driver.ledger.requestArrived(on: record.place) }
+        driver.figures.requests &+= 1
+        if driver.isClosing { return refuse(.closing) }
+        let request = request(head)
+        let screened = screened
+        self.head = nil
+        self.screened = nil
+        body = []
+        let responder = HTTPResponder { [mailbox = driver.loop.mailbox, id] in
+            mailbox.post(.answer(id, $0))
+        }
+        let decision =
+            if let screened { screened(request, responder) } else { driver.handler.handle(request, responder) }
+        switch decision {
+        case .respond(let response):
+            return server.queue(response, for: self)
+        case .wait:
+            phase = .waiting
+            self.responder = responder
+            driver.exchanges.wait(for: self)
+            MHD_suspend_connection(connection)
+            if let offer = responder.expectAnswer(), !server.isSecure { driver.polls.wait(for: self, request, offer) }
+            return .YES
+        case .stream(let headers, let stream):
+            return openStream(headers, stream)
         }
     }
 
-    /// Removes the descriptor of a connection, which becomes a stream, from the epoll set.
-    func stopWatching(_ record: ConnectionRecord) {
-        guard record.isWatched else { return }
-        record.isWatched = false
-        poller.remove(record.descriptor)
+    /// The request with the body received so far.
+    private func request(_ head: RequestHead) -> HTTPRequest {
+        HTTPRequest(
+            method: head.method,
+            rawPath: head.rawPath,
+            rawQuery: head.rawQuery,
+            headers: head.headers,
+            body: body,
+            peer: record.place.peer
+        )
     }
 
-    /// Removes an exchange from the waiting ones and returns it; nil if it is not waiting.
-    func take(_ id: UInt64) -> Exchange? { waiting.removeValue(forKey: id) }
+    // MARK: - Responses
 
-    /// Removes all waiting exchanges and returns them.
-    func takeAll() -> [Exchange] {
-        defer { waiting = [:] }
-        return Array(waiting.values)
+    /// Refuses a request with the handler's response; inside the access callback only.
+    private func refuse(_ refusal: RequestRefusal) -> MHD_Result {
+        head = nil
+        screened = nil
+        body = []
+        return server.queue(record.response(to: refusal, on: connection), for: self)
     }
 
-    /// The client of the waiting exchange with this token closed its connection.
-    func abandon(_ token: UInt64) {
-        guard let exchange = take(token - Self.firstToken) else { return }
-        exchange.phase = .over
-        exchange.server.abandon(exchange)
-        exchange.server.resume(exchange)
+    /// The client of a waiting exchange has left. The handler may go on with the request, whose body then still counts.
+    func abandon() {
+        phase = .over
+        if let responder {
+            if reservedBytes > 0 {
+                responder.hold(
+                    HeldBody(ledger: driver.ledger, count: reservedBytes, place: record.place, caller: bodyCaller)
+                )
+                reservedBytes = 0
+            }
+            responder.abandon()
+        }
+        server.resume(self)
     }
 
-    func end(_ exchange: Exchange) {
-        open -= 1
-        waiting[exchange.id] = nil
+    /// A late answer to a waiting exchange, from the loop's mailbox.
+    func answer(_ answer: LateAnswer) {
+        guard case .waiting = phase else { return answer.refuse() }
+        switch answer {
+        case .response(let response):
+            if mayRepeat, driver.polls.take(self, response) { return }
+            phase = .answering(response)
+            server.resume(self)
+        case .stream(let headers, let stream):
+            if wantsOnlyHead {
+                stream.onEnd(.neverOpened)
+                phase = .answering(Self.headOfStream(headers))
+                server.resume(self)
+            } else {
+                begin(stream, headers)
+            }
+        }
+    }
+
+    /// Opens a stream at once; inside the access callback only.
+    private func openStream(_ headers: HTTPFields, _ stream: AdmittedStream) -> MHD_Result {
+        if wantsOnlyHead {
+            stream.onEnd(.neverOpened)
+            return server.queue(Self.headOfStream(headers), for: self)
+        }
+        MHD_suspend_connection(connection)
+        begin(stream, headers)
+        return .YES
+    }
+
+    /// The response to `HEAD` on a stream, which closes the connection.
+    private static func headOfStream(_ headers: HTTPFields) -> HTTPResponse {
+        var response = HTTPResponse(status: 200, headers: headers, body: .omitted(nil))
+        response.headers.append("Connection", "close")
+        return response
+    }
+
+    /// Begins a stream on a suspended connection. If the system refuses, the library closes the connection.
+    private func begin(_ stream: AdmittedStream, _ headers: HTTPFields) {
+        driver.exchanges.stopWatching(record)
+        guard let connection = server.isSecure ? encryptedConnection() : takenConnection() else {
+            stream.onEnd(.neverOpened)
+            return release()
+        }
+        let isChunked = !isOldVersion
+        let head = ResponseHead.ofStream(headers, isChunked: isChunked, date: driver.date.text())
+        let writer = driver.scheduler.open(stream, framing: isChunked ? .chunked : .bare) {
+            StreamWriter(connection: connection, head: SharedBytes(head), stream: $0, isChunked: isChunked)
+        }
+        if writer == nil { connection.close() }
+    }
+
+    /// Takes the socket of a waiting exchange from the library, which then frees the rest of the connection.
+    func takeSocket() -> Int32? {
+        driver.exchanges.stopWatching(record)
+        guard let descriptor = SocketHandover.take(record.descriptor) else { return nil }
+        record.isTakenOver = true
+        release()
+        return descriptor
+    }
+
+    private func takenConnection() -> StreamConnection? {
+        guard let descriptor = takeSocket() else { return nil }
+        return StreamConnection(sink: .socket(descriptor), descriptor: descriptor) {
+            [ledger = driver.ledger, place = record.place] in
+            Glibc.close(descriptor)
+            ledger.release(place)
+        }
+    }
+
+    /// The TLS session of the connection, which stays suspended until the end of the stream.
+    private func encryptedConnection() -> StreamConnection? {
+        guard let session = cmhd_tls_session(connection) else { return nil }
+        phase = .streaming
+        return StreamConnection(sink: .session(OpaquePointer(session)), descriptor: record.descriptor) {
+            self.release()
+        }
+    }
+
+    /// Has the library close the suspended connection of a stream, or free what is left of it.
+    private func release() {
+        phase = .over
+        server.resume(self)
     }
 }

@@ -46,3 +46,16 @@ package enum RequestRefusal: Error, Hashable, CaseIterable {
         }
     }
 }
+
+extension ConnectionRecord {
+    /// The handler's response to a request of this connection that is refused; it closes the connection.
+    ///
+    /// - Parameter connection: The library's connection of the request; nil if the loop has taken it.
+    func response(to refusal: RequestRefusal, on connection: OpaquePointer?) -> HTTPResponse {
+        server.driver.figures.refusedRequests &+= 1
+        let headers = connection.map(HeaderCollection.lines) ?? HTTPFields()
+        var response = server.driver.handler.refusal(for: refusal, from: place.peer, headers: headers)
+        response.headers.append("Connection", "close")
+        return response
+    }
+}

@@ -148,7 +148,10 @@ final class HTTPServer {
     /// line before a chunk is longer than the memory of its connection, since it neither reads on nor closes the connection,
     /// and while a TLS handshake waits for its client. Encrypted responses need runs as well: therefore a run with a pace
     /// sends several records.
-    private var mayRetry: Bool { handshakes > 0 || !chunkedBodies.isEmpty }
+    private var mayRetry: Bool {
+        if handshakes > 0 { return true }
+        return !chunkedBodies.isEmpty
+    }
 
     /// Shuts down the connections of which one is the cause of the retries. The library detects that and closes them.
     private func closePaused(at now: Moment) {
@@ -227,11 +230,11 @@ extension HTTPServer {
         hasAdvanced = true
         switch exchange.phase {
         case .head:
-            return headArrived(exchange, method: method, version: version)
+            return exchange.headArrived(method: method, version: version)
         case .body:
-            return part.isEmpty ? requestArrived(exchange) : bodyArrived(exchange, part)
+            return part.isEmpty ? exchange.requestArrived() : exchange.bodyArrived(part)
         case .discarding(let response):
-            guard part.isEmpty else { return discard(exchange, part.count) }
+            guard part.isEmpty else { return exchange.discard(part.count) }
             chunksEnded(exchange)
             return queue(response, for: exchange)
         case .answering(let response):
