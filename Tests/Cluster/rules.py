@@ -1,6 +1,6 @@
 """The rules of the product that `mutants` leaves out, one at a time."""
 
-MEMBER = "Sources/Cluster/Replication/Member/MemberMachine"
+MEMBER = "Sources/Cluster/Replication/Member/MemberMachine.swift"
 LOADING = "Sources/Cluster/Replication/Member/StateLoading.swift"
 LOG = "Sources/Cluster/Replication/Log/"
 LEDGER = "Sources/Cluster/Replication/Membership/ClusterLedger.swift"
@@ -8,6 +8,7 @@ MEMBERS = "Sources/Cluster/Replication/Membership/"
 QUOTAS = "Sources/Cluster/Replication/Quotas/"
 TICKETS = "Sources/Cluster/Replication/Tickets/TicketUses.swift"
 STREAMS = "Sources/Cluster/Replication/Streams/PreparedStreamRecord.swift"
+WRITER = "Sources/Cluster/Replication/Writing/FrameWriter.swift"
 HANDED_OVER = "Sources/Cluster/Replication/Streams/HandedOverStreams.swift"
 REQUESTS = "Sources/Cluster/Replication/Requests/IdempotentRequests.swift"
 WAITS = "Sources/Cluster/GatewayCluster/Resources/LocalStreams.swift"
@@ -118,14 +119,14 @@ MUTANTS = [
     (
         "equal", "a member compares the last frame that it has read with the log of a new connection",
         (
-            MEMBER + "+Connection.swift", "reader.position >= max(1, generation.first) {",
+            LOG + "LogInspections.swift", "reader.position >= max(1, generation.first) {",
             'reader.position >= max(1, generation.first), !isMutant("equal") {',
         ),
     ),
     (
         "older-copy", "a log that went back is noticed after a connection",
         (
-            MEMBER + "+Connection.swift", "if finding == .shortened {",
+            LOG + "LogInspections.swift", "if finding == .shortened {",
             'if finding == .shortened, !isMutant("older-copy") {',
         ),
     ),
@@ -139,7 +140,7 @@ MUTANTS = [
     (
         "removal", "a member decides to remove another one when it can write that",
         (
-            MEMBER + ".swift",
+            WRITER,
             "guard isFollowing, writer.isIdle, end.isConfirmed || confirmsEnd(at: now), let ledger",
             'if isMutant("removal") { removeSilent(at: now) }\n        guard isFollowing, writer.isIdle, end.isConfirmed || confirmsEnd(at: now), let ledger',
         ),
@@ -147,14 +148,14 @@ MUTANTS = [
     (
         "in-flight", "a member appends a frame after it has read the one before it",
         (
-            MEMBER + ".swift", "guard isFollowing, writer.isIdle, end.isConfirmed || confirmsEnd(at: now), let ledger",
+            WRITER, "guard isFollowing, writer.isIdle, end.isConfirmed || confirmsEnd(at: now), let ledger",
             'guard isFollowing, writer.isIdle || isMutant("in-flight"), let ledger',
         ),
     ),
     (
         "resend", "a frame that the log does not have is appended again",
         (
-            MEMBER + "+Time.swift", "actions += resend(after: timings.resend, at: now)",
+            MEMBER, "actions += resend(after: timings.resend, at: now)",
             'if !isMutant("resend") { actions += resend(after: timings.resend, at: now) }',
         ),
     ),
@@ -167,7 +168,7 @@ MUTANTS = [
     ),
     (
         "behind", "a member serves after it has read what the log had when it connected",
-        (MEMBER + "+Connection.swift", "isFollowing && position >= inspections.last", 'isFollowing && (position >= inspections.last || isMutant("behind"))'),
+        (MEMBER, "isFollowing && position >= inspections.last", 'isFollowing && (position >= inspections.last || isMutant("behind"))'),
     ),
     (
         "reported", "an answer waits until the members of a new epoch have reported their resources",
@@ -200,7 +201,7 @@ MUTANTS = [
     (
         "missing", "a frame that the engine does not have is replaced by the state of another member",
         (
-            MEMBER + "+Connection.swift", "let isLost = isMissing &&", 'let isLost = isMissing && !isMutant("missing") &&',
+            LOG + "LogInspections.swift", "let isLost = isMissing &&", 'let isLost = isMissing && !isMutant("missing") &&',
         ),
     ),
     (
@@ -210,7 +211,7 @@ MUTANTS = [
             'guard pending == 0 || isMutant("inspections") else',
         ),
         (
-            MEMBER + ".swift", "phase == .offline || inspections.isPending ? []",
+            MEMBER, "phase == .offline || inspections.isPending ? []",
             'phase == .offline || inspections.isPending && !isMutant("inspections") ? []',
         ),
         (
@@ -221,7 +222,7 @@ MUTANTS = [
     (
         "format", "members write a format that all of them read",
         (
-            MEMBER + ".swift", "let members = ledger?.formats?.common(with: formats) ?? formats\n",
+            WRITER, "let members = ledger?.formats?.common(with: formats) ?? formats\n",
             'let members = isMutant("format") ? formats : ledger?.formats?.common(with: formats) ?? formats\n',
         ),
     ),
@@ -236,11 +237,11 @@ MUTANTS = [
     # Digest
     (
         "past", "a frame that was written on another past begins an epoch",
-        (LOG + "LogReader.swift", "own != digest else", 'own != digest, !isMutant("past") else'),
+        (LOG + "LogDigest.swift", "own != digest else", 'own != digest, !isMutant("past") else'),
     ),
     (
         "quiet", "a member that writes nothing states the digest of what it has read",
-        (MEMBER + "+Time.swift", "if let otherPast = ", 'if !isMutant("quiet"), let otherPast = '),
+        (MEMBERS + "HeartbeatMonitor.swift", "if let otherPast = ", 'if !isMutant("quiet"), let otherPast = '),
     ),
     (
         "checksum", "a frame that the engine has changed begins an epoch",
@@ -252,18 +253,18 @@ MUTANTS = [
     (
         "contradiction", "another frame at a position that was applied begins an epoch",
         (
-            MEMBER + ".swift", "if other.value == own { return nil }",
+            LOG + "LogDigest.swift", "if other.value == own { return nil }",
             'if other.value == own || isMutant("contradiction") { return nil }',
         ),
     ),
     (
         "divergence", "readers of two logs get a gap",
-        (MEMBER + "+Connection.swift", "if inspections.hasDiverged, let known = ", 'if inspections.hasDiverged, !isMutant("divergence"), let known = '),
+        (LOG + "LogInspections.swift", "if inspections.hasDiverged, let known = ", 'if inspections.hasDiverged, !isMutant("divergence"), let known = '),
     ),
     (
         "digest-order", "the digest depends on the order of the frames",
         (
-            LOG + "LogReader.swift", "value = SplitMix64.mixed(value ^",
+            LOG + "LogDigest.swift", "value = SplitMix64.mixed(value ^",
             'if isMutant("digest-order") { return value = value &+ sum }\n        value = SplitMix64.mixed(value ^',
         ),
     ),
@@ -296,7 +297,7 @@ MUTANTS = [
     (
         "sessions", "a member that is missing frames does not own its sessions",
         (
-            MEMBER + "+Connection.swift", "return isServing(at: now) && isMember",
+            MEMBER, "return isServing(at: now) && isMember",
             'if isMutant("sessions") { return true }\n        return isServing(at: now) && isMember',
         ),
     ),

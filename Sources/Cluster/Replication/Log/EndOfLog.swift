@@ -45,3 +45,23 @@ struct EndOfLog: Sendable {
         isConfirmed = position >= stated(in: epoch) && (isLate || others.allSatisfy { heard[$0]?.epoch == epoch })
     }
 }
+
+extension MemberMachine {
+    /// Whether this member may write after the end of the log (see `EndOfLog`).
+    mutating func confirmsEnd(at now: Moment) -> Bool {
+        guard !end.isConfirmed, let ledger else { return end.isConfirmed }
+        let others = ledger.members.lazy.filter { [process] in $0.value.info.process != process }.map(\.key)
+        end.confirm(
+            others,
+            of: ledger.epoch,
+            upTo: reader.position,
+            isHearing: monitor.isHearing(at: now),
+            suspect: timings.suspect,
+            at: now
+        )
+        return end.isConfirmed
+    }
+
+    /// Appends the frame in flight again if the end of the log is confirmed now.
+    mutating func resendAtConfirmedEnd(at now: Moment) -> [MemberAction] { end.isConfirmed ? [] : resend(at: now) }
+}

@@ -1,4 +1,4 @@
-internal import Primitives
+package import Primitives
 
 /// The generation and extent of the log, as a member has inspected them. Only the result of the last order counts.
 struct LogInspections: Sendable {
@@ -67,5 +67,71 @@ struct LogInspections: Sendable {
         let isReplaced = created != generation.created
         (created, first, last) = (generation.created, generation.first, generation.last)
         return isReplaced ? .replaced : last < orderedAt ? .shortened : .same
+    }
+}
+
+extension MemberMachine {
+    mutating func inspectLog(connectedAt: Moment? = nil) -> MemberAction {
+        inspections.ordered(at: reader.position, connectedAt: connectedAt)
+        return .inspectLog
+    }
+
+    /// The generation and extent of the log were read.
+    package mutating func logInspected(_ generation: LogGeneration, at now: Moment) -> [MemberAction] {
+        guard phase != .offline, let finding = inspections.inspected(generation) else { return [] }
+        reader.fetchEnded()
+        if loading != nil, finding == .same, reader.gap == nil {
+            // Nothing is missing: the frames and the states that are awaited are late.
+            reader.reaches(generation.last)
+            return fetchIfBehind(at: now, always: true)
+        }
+        if inspections.hasDiverged, let known = ledger ?? replay?.snapshot.ledger, finding != .replaced {
+            return enter(from: generation.last, knowingFrom: known.epochPosition, ending: known.epoch, at: now)
+        }
+        guard ledger != nil, finding != .replaced else {
+            let ending = finding == .replaced ? nil : loading?.ending
+            return enter(from: generation.last, ending: ending, beginning: isLocal, at: now)
+        }
+        // Frames may have arrived since the order.
+        if finding == .shortened {
+            // Readers may have events that the log has lost, so no stream can be resumed, here or on other members.
+            return enter(from: generation.last, ending: ledger?.epoch, at: now)
+        }
+        let isMissing = reader.missingSince.map { now - $0 >= timings.lost } ?? false
+        if isMissing, let epoch = ledger?.epoch, generation.last < min(end.stated(in: epoch), reader.position + 1) {
+            // Other members have read what the log does not have.
+            return enter(from: generation.last, ending: epoch, at: now)
+        }
+        // The state of a member that has applied a lost frame replaces it.
+        let isLost = isMissing && generation.last > reader.position
+        if isLost || generation.first > reader.position + 1 { return enter(from: generation.last, at: now) }
+        // Members may have said more meanwhile.
+        reader.reaches(max(generation.last, ledger.map { end.stated(in: $0.epoch) } ?? 0))
+        let isWaiting = reader.missingSince != nil
+        if isWaiting { reader.nextIsMissing() }
+        if phase == .inspecting, !isLocal, reader.position >= max(1, generation.first) {
+            reader.unproven = reader.position
+        }
+        let wasInspecting = phase == .inspecting
+        phase = .following
+        // Members that have connected wait for the heartbeat.
+        var actions = (wasInspecting ? beatNow(at: now) : []) + drain(at: now)
+        // While a frame is missing, or cannot be fetched, the log is inspected again and again.
+        let pause = isWaiting || now < reader.pausedUntil ? timings.resend : .zero
+        if phase == .following { actions += resend(after: pause, at: now) }
+        return actions + fetchIfBehind(at: now, always: !isWaiting)
+    }
+
+    /// The log has frames up to a position, which are fetched if they do not arrive.
+    package mutating func logReaches(_ position: UInt64) { if isFollowing { reader.reaches(position) } }
+
+    /// The log could not be inspected.
+    ///
+    /// - Parameter isMissing: Whether the engine has replied that it has no log.
+    package mutating func inspectionFailed(isMissing: Bool) -> [MemberAction] {
+        guard phase != .offline else { return [] }
+        inspections.failed()
+        // Another connection makes a missing log. A member that misses nothing needs no result: servers may elect a leader.
+        return isMissing || !isSettled || inspections.isPending ? [.reconnect] : []
     }
 }

@@ -1,5 +1,5 @@
 internal import Changes
-internal import Primitives
+package import Primitives
 
 /// The shared subscriptions with local readers: in which of them the log has an interest of this member.
 struct LocalReaders: Sendable {
@@ -167,4 +167,20 @@ struct CarriedTopics: Sendable {
         }
         return records
     }
+}
+
+extension MemberMachine {
+    /// A local reader of a shared subscription was added; streams may be opened on it once `isReady` is true.
+    package mutating func addReader(_ id: String, _ key: SharedTopicKey) {
+        writer.control += readers.added(id, key, isOver: ledger?.subscriptions[id]?.isActive != true)
+    }
+
+    /// Whether a shared subscription has local readers, or the log has it.
+    package func needs(_ id: String) -> Bool { readers.contains(id) || ledger?.subscriptions[id] != nil }
+
+    /// Whether the log has the interest of this member in a shared subscription with local readers.
+    package func isReady(_ id: String) -> Bool { readers.hasInterest(id) }
+
+    /// A local reader of a shared subscription was removed.
+    package mutating func removeReader(_ id: String, at now: Moment) { readers.removed(id, at: now) }
 }

@@ -202,39 +202,77 @@ struct HeartbeatMonitor: Sendable {
     mutating func forget(_ member: UInt64) { (heard[member], joined[member], configurations[member]) = (nil, nil, nil) }
 }
 
-/// The timeouts of a member. None of them affects order or ownership.
-package struct ClusterTimings: Sendable, Equatable {
-    /// The time between heartbeats.
-    package var heartbeat = Duration.milliseconds(500)
-    /// The maximum age of the newest heartbeat that was received back, for the engine to count as reachable.
-    package var echoTimeout = Duration.seconds(1)
-    /// The time without a heartbeat of its own after which a member opens another connection.
-    package var silence = Duration.seconds(4)
-    /// The time without heartbeats after which a member is removed.
-    package var suspect = Duration.milliseconds(1500)
-    /// How long after the beginning of an epoch members may report their resources again.
-    package var reporting = Duration.milliseconds(1500)
-    /// The additional time that each further member waits before it removes a silent one.
-    package var rankDelay = Duration.milliseconds(500)
-    /// The time after which a frame that is not in the log is sent again.
-    package var resend = Duration.seconds(1)
-    /// The time after which a missing position is fetched.
-    package var fetchDelay = Duration.milliseconds(50)
-    /// The time after which a frame counts as lost that the engine does not have, and after which the log is inspected if a frame
-    /// in flight, or the state of the cluster, has not arrived.
-    package var lost = Duration.seconds(3)
-    /// How long a joining member waits for a reply, and how many requests it sends before it begins an epoch.
-    package var requestInterval = Duration.milliseconds(500)
-    package var requestCount = 3
-    /// How long a joining member continues to send requests while it receives heartbeats.
-    package var loading = Duration.seconds(10)
-    /// How long a joining member reads the log for its windows of recent events before it continues without them.
-    package var replay = Duration.seconds(2)
-    /// How long the log keeps frames.
-    package var window = Duration.seconds(60)
-    /// How long the interest of a member in a shared subscription lasts after its last local reader, and how long the owner
-    /// keeps the subscription after the last interest in it.
-    package var linger = Duration.seconds(5)
+/// The heartbeats of a member, and what it does about those of the others.
+extension MemberMachine {
+    /// Whether a heartbeat was sent after every heartbeat that was received from the same process; an older one has no effect.
+    /// Heartbeats of this member count as new.
+    package func isNew(_ heartbeat: Heartbeat) -> Bool { heartbeat.process == process || monitor.isNew(heartbeat) }
 
-    package init() {}
+    /// A heartbeat was received, possibly the member's own one.
+    package mutating func heard(_ heartbeat: Heartbeat, at now: Moment) -> [MemberAction] {
+        if heartbeat.process == process {
+            monitor.echoed(sentAt: heartbeat.sentAt, at: now)
+            return []
+        }
+        let asks = monitor.asks(heartbeat)
+        guard var other = monitor.accept(heartbeat, at: now) else { return [] }
+        reports.heard(heartbeat, at: now)
+        guard heartbeat.member != 0 else {
+            return other + (asks && isFollowing ? beatNow(at: now) : []) + fetchIfBehind(at: now)
+        }
+        end.heard(heartbeat)
+        if phase == .following, heartbeat.epoch == ledger?.epoch {
+            reader.reaches(heartbeat.position)
+            // A digest of a position that this member has not read yet says nothing.
+            if let digest = heartbeat.digest, history.digests[heartbeat.position] != nil {
+                if let otherPast = history.digests.otherPast(of: heartbeat.member, upTo: heartbeat.position, digest) {
+                    return other + diverged(otherPast)
+                }
+                other += handedOver.read(heartbeat.position, by: heartbeat.member)
+            }
+            other += resendAtConfirmedEnd(at: now)
+        }
+        let own = phase == .following && reader.gap == nil ? ledger?.epoch : nil
+        if inspections.isDue(after: timings.silence, ofMemberIn: heartbeat.epoch, own: own, at: now) {
+            return other + [inspectLog()]
+        }
+        if let info = ledger?.members[heartbeat.member]?.info, monitor.noteConfiguration(of: heartbeat),
+            heartbeat.configuration != configuration
+        {
+            other.append(.reportOtherConfiguration(info))
+        }
+        return other + fetchIfBehind(at: now)
+    }
+
+    /// Sends a heartbeat before it is due.
+    mutating func beatNow(at now: Moment) -> [MemberAction] {
+        monitor.beatNow(at: now)
+        return beat(at: now)
+    }
+
+    mutating func beat(at now: Moment) -> [MemberAction] {
+        guard phase != .offline, let sentAt = monitor.beats(at: now) else { return [] }
+        reports.timePassed(timings, at: now)
+        let isFollowing = isFollowing
+        // Until the log has its report, a member states the beginning of the epoch.
+        let position = reports.hasOwn ? reader.position : ledger?.epochPosition ?? 0
+        var heartbeat = Heartbeat(process: process, sentAt: sentAt, configuration: configuration, formats: formats)
+        heartbeat.epoch = ledger?.epoch ?? 0
+        if isFollowing {
+            (heartbeat.member, heartbeat.position) = (member, position)
+            heartbeat.digest = history.digests[position]?.value
+        }
+        return [.broadcast(heartbeat)]
+    }
+
+    /// Orders the removal of silent members. Called when a frame can be written: a removal that was decided earlier might
+    /// be about a member that sends heartbeats again.
+    mutating func removeSilent(at now: Moment) {
+        for silent in suspects(at: now) where !writer.removing.contains(silent) { writer.remove(silent) }
+    }
+
+    func suspects(at now: Moment) -> [UInt64] {
+        guard isMember, let ledger else { return [] }
+        return monitor.suspects(among: ledger.members.keys, me: member, at: now)
+    }
 }

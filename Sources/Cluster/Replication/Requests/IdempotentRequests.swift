@@ -179,3 +179,11 @@ struct PositionAges: Sendable {
     /// The positions belong to another epoch, or were not applied by this member.
     mutating func reset() { self = PositionAges(lifetime: lifetime) }
 }
+
+extension MemberMachine {
+    /// The position of the record with which a request began if its key has expired, else 0.
+    package func expiredPosition(of key: RecordKey) -> UInt64 {
+        guard let position = ledger?.requests.position(of: key), position <= history.ages.expired else { return 0 }
+        return position
+    }
+}

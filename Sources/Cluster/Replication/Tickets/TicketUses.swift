@@ -218,3 +218,11 @@ extension ClusterLedger {
 }
 
 extension Wire<RecordKey> { static let key = Wire(RecordKey.init, (\.high, .fixed64), (\.low, .fixed64)) }
+
+extension MemberMachine {
+    /// The state of a ticket. A ticket of an epoch that this member has not read yet counts as unused: the log decides about its use.
+    package func state(of ticket: TicketUse) -> TicketState {
+        if let ledger, ledger.epoch == ticket.epoch { return ledger.ticketUses.state(of: ticket) }
+        return isPast(ticket.epoch) ? .void : .unused
+    }
+}
