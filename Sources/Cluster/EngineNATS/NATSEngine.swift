@@ -84,8 +84,22 @@ extension NATSConnection {
         }
         guard let error = object["error"]?.object else { return object }
         if error["code"]?.unsigned == Self.notFound { throw EngineError.missing }
-        throw EngineError.refused("\(operation): \(error["description"]?.string ?? "unknown error")")
+        throw EngineError.refused("\(operation): \(Self.cause(of: error))")
     }
+
+    /// The description of an error of JetStream's API, and the setting to change where servers have no room for the log.
+    static func cause(of error: JSONObject) -> String {
+        let text = error["description"]?.string ?? "unknown error"
+        switch error["err_code"]?.unsigned {
+        case 10002, 10047: return "\(text). \(space)"
+        // No servers for the log, because of their number or their space.
+        case 10005 where text.contains("storage"): return "\(text). \(space)"
+        case 10005, 10074: return "\(text). cluster.copies must be at most the number of servers in the NATS cluster."
+        default: return text
+        }
+    }
+
+    private static let space = "Lower cluster.windowBytes, which NATS reserves for the log, or give NATS more space."
 }
 
 extension JSONValue { fileprivate var unsigned: UInt64? { number.flatMap { UInt64($0.text) } } }

@@ -37,6 +37,22 @@ struct EngineFactsTests {
         #expect(NATSConnection.failure(in: Array(reply.utf8), status: status) == reason)
     }
 
+    /// Only the descriptions were told, which do not say what is too large, or how many servers are missing.
+    @Test(arguments: [
+        (10047, "insufficient storage resources available", "cluster.windowBytes"),
+        (10002, "resource limits exceeded for account", "cluster.windowBytes"),
+        (10005, "no suitable peers for placement, insufficient storage", "cluster.windowBytes"),
+        (10005, "no suitable peers for placement", "cluster.copies"),
+        (10074, "replicas > 1 not supported in non-clustered mode", "cluster.copies"),
+        (10027, "maximum number of streams reached", nil),
+    ])
+    func serversWithoutRoomForTheLogNameTheSetting(code: Int, description: String, setting: String?) throws {
+        let error = try JSONValue(parsing: #"{"code":500,"err_code":\#(code),"description":"\#(description)"}"#).object
+        let cause = NATSConnection.cause(of: try #require(error))
+        #expect(cause.hasPrefix(description))
+        for name in ["cluster.windowBytes", "cluster.copies"] { #expect(cause.contains(name) == (name == setting)) }
+    }
+
     @Test func replyThatIsTooLongForTheServerTellsNothing() {
         let reply = #"{"error":{"code":503,"description":"\#(String(repeating: "x", count: 5000))"}}"#
         #expect(NATSConnection.failure(in: Array(reply.utf8), status: nil) == nil)
