@@ -28,12 +28,22 @@ package enum Clustering {
         settings.changesLog = false
         let refusals = RankedMutex(Set<String>())
         let engine = NATSEngine(configuration: settings, process: .random(in: .min ... .max))
-        let connection = try await engine.connect { input in
-            if case .refused(let reason) = input { refusals.withLock { _ = $0.insert(reason) } }
+        let connection: any EngineConnection
+        do {
+            connection = try await engine.connect { input in
+                if case .refused(let reason) = input { refusals.withLock { _ = $0.insert(reason) } }
+            }
+        } catch EngineError.timeout {
+            throw timeout(beside: refusals.withLock { $0.sorted() })
         }
         defer { connection.close() }
         let warnings = await connection.warnings()
         return warnings + refusals.withLock { $0.sorted() }
+    }
+
+    /// The error of a request without a reply. A user without permissions for subjects gets none: the engine has refused these.
+    static func timeout(beside refusals: [String]) -> EngineError {
+        refusals.isEmpty ? .timeout : .refused(refusals.joined(separator: "; "))
     }
 }
 

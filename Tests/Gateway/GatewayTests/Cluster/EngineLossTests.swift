@@ -1,5 +1,6 @@
 import Changes
 import MicroHTTPD
+import Replication
 import SessionCore
 import Testing
 
@@ -237,6 +238,13 @@ import Testing
         let logged = times.enumerated().filter { failures.notStored("reason \($0.offset)", at: $0.element) }
         let isLogged = failures.notStored("full", at: Moment.zero + .seconds(5))
         #expect(logged.map(\.offset) == [0, 25, 50, 75] && isLogged)
+    }
+
+    /// `check --connect` told that the engine does not respond in time.
+    @Test func aCheckWithoutAReplyNamesTheSubjectsThatTheEngineRefuses() {
+        let reasons = ["Permissions Violation for Subscription to \"_INBOX.>\""]
+        #expect(Clustering.timeout(beside: reasons) == .refused(reasons[0]))
+        #expect(Clustering.timeout(beside: []) == .timeout)
     }
 
     @Test func aMemberThatWasPausedConnectsToItsOwnLogAgain() async throws {
