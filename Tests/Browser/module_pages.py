@@ -347,6 +347,22 @@ CHECKS = [
         store.subscribe(({ state }) => seen.push(state.state));
         if (seen.join() !== "closed" || store.get().state.state !== "closed") return `${seen}, ${store.get().state.state}`;
     """),
+    # Timers of a hidden page run once a second, and more rarely where the page works much.
+    trial("a_hub_in_a_hidden_page_adds_subscriptions_at_once", """
+        const after = setTimeout, wait = () => new Promise((resolve) => after(resolve, 5));
+        start();
+        const other = gateway.subscribe({ ...quotes, items: ["b"] });
+        await until(() => other.state.state === "open");
+        Object.defineProperty(document, "hidden", { value: true });
+        window.setTimeout = (run, time) => after(run, 60_000 + time);
+        for (const [first, next] of [["c", "d"], ["e", "f"]]) {
+            const added = [first, next].map((item) => gateway.subscribe({ ...quotes, items: [item] })), end = performance.now() + 3000;
+            while (added.some(({ state }) => state.state !== "open")) {
+                if (performance.now() > end) return JSON.stringify(added.map(({ state }) => state));
+                await wait();
+            }
+        }
+    """),
     trial("a_specification_is_copied", """
         const items = ["a"];
         start({ share: "tabs" });

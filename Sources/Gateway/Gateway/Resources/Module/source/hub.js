@@ -13,6 +13,9 @@ const linger = 1000; // ms for which the hub keeps what no tab needs
 const batching = 20; // ms for which changes of the subscriptions are collected
 const lasting = ["revoked", "stream-limit"]; // codes of refusals that another attempt has too
 
+/** Resolves once changes are collected. In a hidden page a timer would wait for a second, and longer where the page works much. */
+const collected = () => globalThis.document?.hidden ? turn() : sleep(batching);
+
 /** Becomes the hub of a scope once no other is; `signal` ends it. */
 export async function contend(config, signal) {
   const lead = async () => {
@@ -99,7 +102,8 @@ class Hub {
   #reading = null;
   #waiting = null;
   #wake = null;
-  #timer = 0;
+  /** Until the next change of the open stream begins: ends the pause before the change. */
+  #due = null;
   #isFlushing = false;
   /** The delays of changes of the stream that fail. */
   #changes = new Backoff();
@@ -127,7 +131,6 @@ class Hub {
     this.#waiting?.();
     this.#reading?.abort();
     this.#wake?.abort();
-    clearTimeout(this.#timer);
     if (this.#tabs.size <= this.#tabs.has(this.own)) this.#discard();
     this.inbox.close();
     this.all.close();
@@ -308,7 +311,7 @@ class Hub {
         if (!this.#isRefused) this.#become({ state: "idle" });
         await new Promise((resolve) => { this.#waiting = resolve; });
         this.#waiting = null;
-        await sleep(batching);
+        await collected();
         if (this.#isNeeded) this.#become({ state: "connecting" });
         continue;
       }
@@ -455,8 +458,7 @@ class Hub {
       // No token was refused: the last one may still be the one to use.
       this.requests.former = this.requests.renew();
       if (this.#isRefused) this.#become({ state: "connecting" });
-      clearTimeout(this.#timer);
-      this.#timer = 0;
+      this.#due?.abort();
     }
     if (isForced || !this.#wake?.isPolite) this.#wake?.abort();
     this.#flushSoon();
@@ -712,28 +714,30 @@ class Hub {
 
   // MARK: Changes of the open stream
 
-  #flushSoon(after = batching) {
-    this.#timer ||= setTimeout(async () => {
-      this.#timer = 0;
-      if (this.#isFlushing || this.#isStopped) return;
-      // While there is no stream to change, and none is being opened.
-      if (!this.#isOpen) return this.#waiting && this.#release(this.#idle());
-      this.#isFlushing = true;
-      let wait;
-      try {
-        await this.#change();
-        this.#changes.healthy();
-      } catch (error) {
-        if (error.problem?.code === "unknown-stream") this.#reading?.abort();
-        else if (error.status === 401) {
-          this.#refuseAll(error);
-          this.#reading?.abort();
-        // Without the status: the pause after 503 is that of a gateway that can open no stream.
-        } else wait = this.#changes.delay({ after: error.after });
-      }
-      this.#isFlushing = false;
-      if (this.#isOpen && (wait || this.#stray.size || this.#idle().length || this.#missing().length)) this.#flushSoon(wait || batching);
-    }, after);
+  async #flushSoon(wait) {
+    if (this.#due) return;
+    this.#due = new AbortController();
+    if (wait) await sleep(wait, this.#due.signal);
+    await collected();
+    this.#due = null;
+    if (this.#isFlushing || this.#isStopped) return;
+    // While there is no stream to change, and none is being opened.
+    if (!this.#isOpen) return this.#waiting && this.#release(this.#idle());
+    this.#isFlushing = true;
+    let pause;
+    try {
+      await this.#change();
+      this.#changes.healthy();
+    } catch (error) {
+      if (error.problem?.code === "unknown-stream") this.#reading?.abort();
+      else if (error.status === 401) {
+        this.#refuseAll(error);
+        this.#reading?.abort();
+      // Without the status: the pause after 503 is that of a gateway that can open no stream.
+      } else pause = this.#changes.delay({ after: error.after });
+    }
+    this.#isFlushing = false;
+    if (this.#isOpen && (pause || this.#stray.size || this.#idle().length || this.#missing().length)) this.#flushSoon(pause);
   }
 
   #select(test) { return [...new Set(this.#entries.values())].filter(test); }
