@@ -15,7 +15,7 @@ package final class Services: Sendable {
     var hub: EventHub { streams.hub }
     package let streamResources: StreamResources
     let timers: TimerQueue
-    let waiting = WaitingRequests()
+    let waiting: WaitingRequests
     let feedContract = FeedContract()
     let encodedTables = EncodedTables()
     let mcpSessions = MCPSessions()
@@ -51,6 +51,7 @@ package final class Services: Sendable {
         self.messages = messages
         self.memory = memory
         self.current = current
+        waiting = WaitingRequests(most: current.value.http.connectionLimit)
         self.access = access
         self.pool = pool
         self.streams = streams

@@ -76,7 +76,8 @@ package final class Awaited<Value: Sendable>: Sendable {
     }
 }
 
-/// The waiting requests, whose number is limited for each caller.
+/// The waiting requests, whose number is limited, in all and for each caller. A request with an `Idempotency-Key` waits on
+/// when its client has left, so that the limit of connections does not limit such requests.
 final class WaitingRequests: Sendable {
     /// The most requests of one caller that wait at a time.
     static let limit = 1_000
@@ -114,11 +115,15 @@ final class WaitingRequests: Sendable {
     }
 
     let requests = RankedMutex(Requests())
+    /// The most requests that wait at a time, without those that wait together with an equal one.
+    private let most: Int
+
+    init(most: Int = .max) { self.most = most }
 
     var count: Int { requests.withLock { $0.all.count } }
 
     /// Adds a request that `end` ends when its caller loses rights. Returns its number. Throws a 429 problem, without adding
-    /// it, if as many requests as the limit count under the same name.
+    /// it, if as many requests as the limit count under the same name, or as many as the limit of all wait.
     func add(
         of caller: Caller,
         counted name: String?,
@@ -126,6 +131,10 @@ final class WaitingRequests: Sendable {
         end: @escaping @Sendable () -> Void
     ) throws(Problem) -> UInt64 {
         try requests.withLock { requests throws(Problem) in
+            guard requests.all.count < most else {
+                let detail = "The maximum of \(most) waiting requests is reached (http.maxConnections)."
+                throw Problem(.overQuota, detail: detail)
+            }
             guard requests.count(name) else { throw Self.refusal }
             requests.next += 1
             requests.all[requests.next] = Request(caller: caller, joined: joined, counted: name, end: end)

@@ -15,6 +15,17 @@ import Testing
         #expect(add("a") != nil)
     }
 
+    /// Requests that wait on without a client hold no connection, and each address is another caller.
+    @Test func waitingRequestsOfAllCallersAreLimited() async throws {
+        let fixture = try await AccessFixture { $0.http.connectionLimit = 3 }
+        let requests = fixture.services.waiting
+        func add(_ number: Int) -> UInt64? { try? requests.add(of: Caller(), counted: "a\(number)") {} }
+        let added = (0..<5).map(add)
+        #expect(added.map { $0 != nil } == [true, true, true, false, false])
+        requests.remove(try #require(added[0]))
+        #expect(add(5) != nil && add(6) == nil)
+    }
+
     /// A client repeats a request after 429: each repetition made another subscription.
     @Test func aRequestThatHasHadItsEffectIsNotRefusedBecauseOfItsWait() async throws {
         let fixture = try await AccessFixture()
