@@ -1,6 +1,7 @@
 """The rules of the product that `mutants` leaves out, one at a time."""
 
 MEMBER = "Sources/Cluster/Replication/Member/MemberMachine.swift"
+HOLDER = "Sources/Cluster/Replication/Member/ResourceHolder.swift"
 LOADING = "Sources/Cluster/Replication/Member/StateLoading.swift"
 LOG = "Sources/Cluster/Replication/Log/"
 LEDGER = "Sources/Cluster/Replication/Membership/ClusterLedger.swift"
@@ -8,7 +9,6 @@ MEMBERS = "Sources/Cluster/Replication/Membership/"
 QUOTAS = "Sources/Cluster/Replication/Quotas/"
 TICKETS = "Sources/Cluster/Replication/Tickets/TicketUses.swift"
 STREAMS = "Sources/Cluster/Replication/Streams/PreparedStreamRecord.swift"
-WRITER = "Sources/Cluster/Replication/Writing/FrameWriter.swift"
 HANDED_OVER = "Sources/Cluster/Replication/Streams/HandedOverStreams.swift"
 REQUESTS = "Sources/Cluster/Replication/Requests/IdempotentRequests.swift"
 WAITS = "Sources/Cluster/GatewayCluster/Resources/LocalStreams.swift"
@@ -140,7 +140,7 @@ MUTANTS = [
     (
         "removal", "a member decides to remove another one when it can write that",
         (
-            WRITER,
+            MEMBER,
             "guard isFollowing, writer.isIdle, end.isConfirmed || confirmsEnd(at: now), let ledger",
             'if isMutant("removal") { removeSilent(at: now) }\n        guard isFollowing, writer.isIdle, end.isConfirmed || confirmsEnd(at: now), let ledger',
         ),
@@ -148,7 +148,7 @@ MUTANTS = [
     (
         "in-flight", "a member appends a frame after it has read the one before it",
         (
-            WRITER, "guard isFollowing, writer.isIdle, end.isConfirmed || confirmsEnd(at: now), let ledger",
+            MEMBER, "guard isFollowing, writer.isIdle, end.isConfirmed || confirmsEnd(at: now), let ledger",
             'guard isFollowing, writer.isIdle || isMutant("in-flight"), let ledger',
         ),
     ),
@@ -168,7 +168,7 @@ MUTANTS = [
     ),
     (
         "behind", "a member serves after it has read what the log had when it connected",
-        (MEMBER, "isFollowing && position >= inspections.last", 'isFollowing && (position >= inspections.last || isMutant("behind"))'),
+        (HOLDER, "isFollowing && position >= inspections.last", 'isFollowing && (position >= inspections.last || isMutant("behind"))'),
     ),
     (
         "reported", "an answer waits until the members of a new epoch have reported their resources",
@@ -222,7 +222,7 @@ MUTANTS = [
     (
         "format", "members write a format that all of them read",
         (
-            WRITER, "let members = ledger?.formats?.common(with: formats) ?? formats\n",
+            MEMBER, "let members = ledger?.formats?.common(with: formats) ?? formats\n",
             'let members = isMutant("format") ? formats : ledger?.formats?.common(with: formats) ?? formats\n',
         ),
     ),
@@ -237,7 +237,7 @@ MUTANTS = [
     # Digest
     (
         "past", "a frame that was written on another past begins an epoch",
-        (LOG + "LogDigest.swift", "own != digest else", 'own != digest, !isMutant("past") else'),
+        (LOG + "LogReader.swift", "own != digest else", 'own != digest, !isMutant("past") else'),
     ),
     (
         "quiet", "a member that writes nothing states the digest of what it has read",
@@ -253,7 +253,7 @@ MUTANTS = [
     (
         "contradiction", "another frame at a position that was applied begins an epoch",
         (
-            LOG + "LogDigest.swift", "if other.value == own { return nil }",
+            LOG + "LogDivergence.swift", "if other.value == own { return nil }",
             'if other.value == own || isMutant("contradiction") { return nil }',
         ),
     ),
@@ -264,7 +264,7 @@ MUTANTS = [
     (
         "digest-order", "the digest depends on the order of the frames",
         (
-            LOG + "LogDigest.swift", "value = SplitMix64.mixed(value ^",
+            LOG + "LogReader.swift", "value = SplitMix64.mixed(value ^",
             'if isMutant("digest-order") { return value = value &+ sum }\n        value = SplitMix64.mixed(value ^',
         ),
     ),
@@ -297,7 +297,7 @@ MUTANTS = [
     (
         "sessions", "a member that is missing frames does not own its sessions",
         (
-            MEMBER, "return isServing(at: now) && isMember",
+            HOLDER, "return isServing(at: now) && isMember",
             'if isMutant("sessions") { return true }\n        return isServing(at: now) && isMember',
         ),
     ),

@@ -70,7 +70,80 @@ struct LogInspections: Sendable {
     }
 }
 
+/// The connection to the engine, and the log that is found there.
 extension MemberMachine {
+    /// Whether there is no contact to the log.
+    package var isDetached: Bool { phase == .offline || phase == .inspecting }
+
+    /// A connection to the engine is open; frames are received from now on.
+    ///
+    /// - Parameter isLocal: Whether it is the log of this process alone, which replaces that of an engine that is away.
+    package mutating func connected(isLocal: Bool = false, at now: Moment) -> [MemberAction] {
+        if isLocal != self.isLocal { leaveLog() }
+        self.isLocal = isLocal
+        phase = .inspecting
+        monitor.connected(at: now)
+        reader.connected()
+        end.connected()
+        // Without a member, the heartbeat asks the others for theirs.
+        return beatNow(at: now) + [inspectLog(connectedAt: now)]
+    }
+
+    /// The connection is closed.
+    package mutating func disconnected() {
+        phase = .offline
+        replay = nil
+        monitor.disconnected()
+        reader.fetchEnded(isReplied: false)
+        reader.behindSince = nil
+    }
+
+    /// Starts without state: requests the state of the members, or begins an epoch at once.
+    ///
+    /// - Parameters:
+    ///   - base: The position from which all beginnings of epochs are known; nil: from `position`.
+    ///   - epoch: An epoch that ends. Another member may have begun the next one already, so that this member begins one only
+    ///     if none sends its state.
+    mutating func enter(
+        from position: UInt64,
+        knowingFrom base: UInt64? = nil,
+        ending epoch: UInt64? = nil,
+        beginning: Bool = false,
+        at now: Moment
+    ) -> [MemberAction] {
+        leaveLog()
+        inspections.entered()
+        reader.missingSince = nil
+        reader.restart(after: position)
+        end.restart()
+        // This member may have been removed meanwhile.
+        let actions = resetMembership(isLogRead: false) + [.keepUsedCredits]
+        phase = .loading(StateLoading(base: min(base ?? position, position), ending: epoch, at: now))
+        return actions + (beginning ? beginEpoch(at: now) : requestState(at: now))
+    }
+
+    /// Drops the state of the cluster. What this member owned in the cluster is stored; the log of this process alone has
+    /// nothing that other members could inherit.
+    private mutating func leaveLog() {
+        if let ledger, !isLocal { former.lost(ledger, of: member, handedOver, at: reader.position) }
+        ledger = nil
+        replay = nil
+        additions = [:]
+    }
+
+    /// Stops being a member. The member joins again under another number.
+    ///
+    /// - Parameter isLogRead: Whether the log was read up to the end of the membership. The frame in flight is void then.
+    mutating func resetMembership(isLogRead: Bool = true) -> [MemberAction] {
+        member = randomNumber()
+        reports.restart(isLeaving: isLeaving)
+        writer.restart()
+        readers.reset()
+        carried = CarriedTopics()
+        handedOver = HandedOverStreams()
+        return [.closeOutbox(uncertain: isLogRead ? 0 : writer.recordsTaken), .dropAll]
+    }
+
     mutating func inspectLog(connectedAt: Moment? = nil) -> MemberAction {
         inspections.ordered(at: reader.position, connectedAt: connectedAt)
         return .inspectLog
@@ -133,5 +206,15 @@ extension MemberMachine {
         inspections.failed()
         // Another connection makes a missing log. A member that misses nothing needs no result: servers may elect a leader.
         return isMissing || !isSettled || inspections.isPending ? [.reconnect] : []
+    }
+
+    /// Orders to inspect the log if the frame in flight, or the state of the cluster, does not arrive: the log may have been deleted
+    /// while the connection stayed open. While frames are missing, their fetches show that.
+    mutating func inspectIfWaiting(at now: Moment) -> [MemberAction] {
+        let since = loading?.since ?? (phase == .following ? writer.waitingSince : nil)
+        guard let since, reader.gap == nil, monitor.isReachable(at: now),
+            inspections.isDue(after: timings.lost, of: since, at: now)
+        else { return [] }
+        return [inspectLog()]
     }
 }

@@ -140,3 +140,49 @@ struct LogReader: Sendable {
     /// The last request had no reply: the next one follows after this time, since an engine may refuse requests at once.
     mutating func pause(for time: Duration) { pausedUntil = requestedAt + time }
 }
+
+/// A running digest of the log: equal for two members only if they have read equal bytes at equal positions, in the same
+/// order, since the beginning of the epoch.
+package struct LogDigest: Sendable, Equatable {
+    package internal(set) var value: UInt64 = 0
+
+    /// Adds the frame of a position, by the checksum of its bytes.
+    mutating func add(_ sum: UInt64, at position: UInt64) {
+        value = SplitMix64.mixed(value ^ (SplitMix64.mixed(position) &+ sum))
+    }
+}
+
+/// The digests of the log up to each of the last positions that this member has read.
+struct RecentDigests: Sendable {
+    private static let limit: UInt64 = 4096
+
+    /// The digests; that of a position has the index of its remainder by the limit.
+    private var values = [LogDigest](repeating: LogDigest(), count: Int(RecentDigests.limit))
+    private var first: UInt64 = 0
+    private var last: UInt64 = 0
+
+    mutating func restart(with digest: LogDigest, at position: UInt64) {
+        first = position
+        last = position
+        values[Int(position % Self.limit)] = digest
+    }
+
+    /// Adds the digest of the position after the last one.
+    mutating func append(_ digest: LogDigest, at position: UInt64) {
+        last = position
+        if last - first >= Self.limit { first = last - Self.limit + 1 }
+        values[Int(position % Self.limit)] = digest
+    }
+
+    /// The digest up to a position; nil if the position is not among the last ones.
+    subscript(position: UInt64) -> LogDigest? {
+        position >= first && position <= last ? values[Int(position % Self.limit)] : nil
+    }
+
+    /// The proof that a member has read another log up to a position, by the digest of the member; nil: the member has read the
+    /// same log, or the position is not among the last ones.
+    func otherPast(of member: UInt64, upTo position: UInt64, _ digest: UInt64) -> LogDivergence? {
+        guard let own = self[position]?.value, own != digest else { return nil }
+        return LogDivergence(position: position, own: own, other: digest, member: member)
+    }
+}

@@ -106,108 +106,6 @@ package struct MemberMachine: Sendable {
     /// The position up to which the log is applied.
     package var position: UInt64 { reader.position }
 
-    /// Whether streams may be opened on this member, and requests answered from its ledger: not before it has read what
-    /// the log had when its connection was opened.
-    package func isServing(at now: Moment) -> Bool {
-        isFollowing && position >= inspections.last && reader.unproven == nil && monitor.isReachable(at: now)
-    }
-
-    /// Whether this member serves resources, which belong to the whole cluster: not while members are silent and the log does not
-    /// take a frame of this one. The servers of the engine may be divided then, and the silent members may have removed this
-    /// one and changed what it had.
-    package func servesResources(at now: Moment) -> Bool {
-        guard isServing(at: now), isMember, !isLocal else { return false }
-        guard hasSuspects, let since = writer.waitingSince else { return true }
-        return now - since < timings.echoTimeout
-    }
-
-    /// Whether no other member can have adopted the sessions of this one: it is not leaving, has not been missing frames
-    /// for `fetchDelay`, and its last heartbeat is too recent for others to suspect it.
-    package func ownsSessions(at now: Moment) -> Bool {
-        let isBehind = reader.behindSince.map { now - $0 >= timings.fetchDelay } ?? false
-        return isServing(at: now) && isMember && !writer.removing.contains(member) && !isBehind
-    }
-
-    /// Whether an epoch is an earlier one of this member: its state is newer than all events of that epoch.
-    package func isPast(_ epoch: UInt64) -> Bool {
-        guard let ledger else { return false }
-        return ledger.earlierEpochs.contains(epoch) || history.wasIn(epoch, before: ledger.epoch)
-    }
-
-    // MARK: - Connection
-
-    /// Whether there is no contact to the log.
-    package var isDetached: Bool { phase == .offline || phase == .inspecting }
-
-    /// A connection to the engine is open; frames are received from now on.
-    ///
-    /// - Parameter isLocal: Whether it is the log of this process alone, which replaces that of an engine that is away.
-    package mutating func connected(isLocal: Bool = false, at now: Moment) -> [MemberAction] {
-        if isLocal != self.isLocal { leaveLog() }
-        self.isLocal = isLocal
-        phase = .inspecting
-        monitor.connected(at: now)
-        reader.connected()
-        end.connected()
-        // Without a member, the heartbeat asks the others for theirs.
-        return beatNow(at: now) + [inspectLog(connectedAt: now)]
-    }
-
-    /// The connection is closed.
-    package mutating func disconnected() {
-        phase = .offline
-        replay = nil
-        monitor.disconnected()
-        reader.fetchEnded(isReplied: false)
-        reader.behindSince = nil
-    }
-
-    /// Starts without state: requests the state of the members, or begins an epoch at once.
-    ///
-    /// - Parameters:
-    ///   - base: The position from which all beginnings of epochs are known; nil: from `position`.
-    ///   - epoch: An epoch that ends. Another member may have begun the next one already, so that this member begins one only
-    ///     if none sends its state.
-    mutating func enter(
-        from position: UInt64,
-        knowingFrom base: UInt64? = nil,
-        ending epoch: UInt64? = nil,
-        beginning: Bool = false,
-        at now: Moment
-    ) -> [MemberAction] {
-        leaveLog()
-        inspections.entered()
-        reader.missingSince = nil
-        reader.restart(after: position)
-        end.restart()
-        // This member may have been removed meanwhile.
-        let actions = resetMembership(isLogRead: false) + [.keepUsedCredits]
-        phase = .loading(StateLoading(base: min(base ?? position, position), ending: epoch, at: now))
-        return actions + (beginning ? beginEpoch(at: now) : requestState(at: now))
-    }
-
-    /// Drops the state of the cluster. What this member owned in the cluster is stored; the log of this process alone has
-    /// nothing that other members could inherit.
-    private mutating func leaveLog() {
-        if let ledger, !isLocal { former.lost(ledger, of: member, handedOver, at: reader.position) }
-        ledger = nil
-        replay = nil
-        additions = [:]
-    }
-
-    /// Stops being a member. The member joins again under another number.
-    ///
-    /// - Parameter isLogRead: Whether the log was read up to the end of the membership. The frame in flight is void then.
-    mutating func resetMembership(isLogRead: Bool = true) -> [MemberAction] {
-        member = randomNumber()
-        reports.restart(isLeaving: isLeaving)
-        writer.restart()
-        readers.reset()
-        carried = CarriedTopics()
-        handedOver = HandedOverStreams()
-        return [.closeOutbox(uncertain: isLogRead ? 0 : writer.recordsTaken), .dropAll]
-    }
-
     // MARK: - Reading
 
     package mutating func arrived(_ frame: StoredFrame, at now: Moment) -> [MemberAction] {
@@ -293,11 +191,148 @@ package struct MemberMachine: Sendable {
         }
     }
 
+    /// A frame of this member was read from the log: the next one may be appended.
+    private mutating func ownFrameRead(_ entry: LogEntry, _ now: Moment) -> [MemberAction] {
+        guard writer.isInFlight(entry.frame), let (records, delay) = writer.read(at: now) else { return [] }
+        if !reports.hasOwn { reports.written(records) }
+        counters.appendSeconds.record(delay / .seconds(1))
+        return [.written(records)]
+    }
+
     mutating func fetchIfBehind(at now: Moment, always: Bool = false) -> [MemberAction] {
         guard phase != .offline, phase != .inspecting,
             let gap = reader.gapToFetch(after: timings.fetchDelay, always: always, at: now)
         else { return [] }
         return [.fetch(gap)]
+    }
+
+    // MARK: - Effects
+
+    private mutating func perform(_ effects: [LedgerEffect], of entry: LogEntry, _ now: Moment) -> [MemberAction] {
+        var changes: [Change] = []
+        var actions: [MemberAction] = []
+        if !handedOver.openings.isEmpty, let frame = entry.frame {
+            actions += handedOver.read(frame.previous, by: frame.member)
+        }
+        // After a removal, the subscriptions of the removed member are assigned to others.
+        var isTakeover = false
+        for effect in effects {
+            switch effect {
+            case .hub(let change): changes.append(change)
+            case .joined(let joined):
+                monitor.joined(joined, at: now)
+                if joined == member { actions.append(.openOutbox) }
+            case .removed(let gone):
+                isTakeover = true
+                actions += memberRemoved(gone, by: entry.frame?.member, now)
+            case .assigned(let id, let owner):
+                guard let ledger, ledger.topics.byID[id]?.owner == owner else { continue }
+                if isTakeover, owner == member { counters.takeovers += 1 }
+                actions += carried.assigned(id, in: ledger, to: member, at: now)
+            case .adopted(let client, let owner):
+                guard owner == member, let ledger,
+                    let session = carried.adopted(client, in: ledger, by: member, at: now)
+                else { continue }
+                counters.takeovers += UInt64(session.topics.count)
+                counters.adoptions += 1
+                actions.append(.adopt(session))
+            case .interestAdded(let id, let other): actions += interestAdded(id, by: other)
+            case .interestRemoved(let id): if let ledger { carried.noteInterest(id, in: ledger, at: now) }
+            case .retired(let id, let wasSubscribed):
+                if carried.remove(id) { actions.append(.drop(id)) }
+                // The place of a change in the frame is the number of its event: there is one change, as on other members.
+                changes.append(readers.end(of: id, wasSubscribed))
+            case .inherited(let id, let owner):
+                guard let resource = ledger?.specified[id], resource.owner == owner else { continue }
+                actions.append(handedOver.inherited(id, resource, by: member))
+            case .ticketsOrphaned(let gone): actions.append(.closeTickets(of: gone))
+            case .sourcesAdded: noteAddition(effect, in: ledger, at: entry.position)
+            case .streamLost(let id, let loser):
+                noteAddition(effect, in: ledger, at: entry.position)
+                guard loser == member else { continue }
+                actions += handedOver.lost(id, to: entry.frame?.member, of: member, at: entry.position)
+            case .creditsSought(let upstream, let claim):
+                if ledger?.awaits(member, for: claim, of: upstream) == true {
+                    actions.append(.releaseUnusedCredits(upstream: upstream, claim: claim))
+                }
+            case .order(let action, let other): if other == member { actions.append(action) }
+            }
+        }
+        counters.frameEvents.record(Double(changes.count))
+        return [.apply(changes, at: entry.position)] + actions
+    }
+
+    private mutating func memberRemoved(_ gone: UInt64, by remover: UInt64?, _ now: Moment) -> [MemberAction] {
+        // A member that leaves by itself writes its removal.
+        if gone == remover { counters.membersLeft += 1 } else { counters.membersSilent += 1 }
+        if gone != remover, gone != member, let silence = monitor.silence(of: gone, at: now) {
+            counters.failoverSeconds.record(silence / .seconds(1))
+        }
+        lastRemoval = now
+        monitor.forget(gone)
+        writer.removed(gone)
+        if let ledger { carried.memberRemoved(in: ledger, at: now) }
+        guard gone == member else { return [] }
+        let actions = handedOver.releaseAll() + resetMembership() + [.keepUsedCredits]
+        if isLeaving { return actions + [.left] }
+        join()
+        return actions
+    }
+
+    private mutating func interestAdded(_ id: String, by other: UInt64) -> [MemberAction] {
+        let isCarried = carried.interestAdded(id)
+        if other == member { readers.interestAdded(id) }
+        guard ledger?.subscriptions[id]?.isActive == false else { return [] }
+        return (readers.contains(id) ? [.reopened(id)] : []) + (isCarried ? [.reactivate(id)] : [])
+    }
+
+    /// Notes that a prepared stream has got sources by a frame, and forgets a removed one. `ledger`: the state after the frame.
+    mutating func noteAddition(_ effect: LedgerEffect, in ledger: ClusterLedger?, at position: UInt64) {
+        switch effect {
+        case .sourcesAdded(let id): additions[id] = position
+        case .streamLost(let id, _): if ledger?.specified[id] == nil { additions[id] = nil }
+        default: break
+        }
+    }
+
+    // MARK: - Writing
+
+    /// The next frame to append; nil if nothing waits, or if the previous frame was not read from the log yet.
+    package mutating func nextFrame(from outbox: inout Outbox, at now: Moment) -> [UInt8]? {
+        guard isFollowing, writer.isIdle, end.isConfirmed || confirmsEnd(at: now), let ledger else { return nil }
+        if isMember, !reports.hasOwn { reports.wait(for: outbox) }
+        if !readers.new.isEmpty, !isLeaving { writer.control += readers.declareNew() }
+        if hasSuspects { removeSilent(at: now) }
+        if outbox.hasOverflowed, isMember {
+            // Dropped records cannot be recovered one by one: the member leaves and joins again.
+            writer.control = []
+            writer.remove(member)
+        }
+        guard let records = writer.takeRecords(isMember, from: &outbox) else { return nil }
+        let frame = ClusterFrame(
+            format: writtenFormat(at: now),
+            member: member,
+            epoch: ledger.epoch,
+            previous: reader.position,
+            digest: ledger.digest.value,
+            payload: records
+        )
+        counters.framesAppended += 1
+        return writer.append(frame, at: now)
+    }
+
+    /// The newest format that all members read, and the processes that are about to join.
+    private func writtenFormat(at now: Moment) -> UInt8 {
+        let members = ledger?.formats?.common(with: formats) ?? formats
+        return monitor.formats.areMixed
+            ? monitor.formats.common(with: members, since: now - timings.suspect).newest : members.newest
+    }
+
+    /// Appends the frame in flight again unless it was sent within `time`.
+    mutating func resend(after time: Duration = .zero, in format: UInt8? = nil, at now: Moment) -> [MemberAction] {
+        guard confirmsEnd(at: now), let bytes = writer.repeated(after: time, in: format, at: now) else { return [] }
+        counters.framesRepeated += 1
+        return [.append(bytes)]
     }
 
     // MARK: - Time
@@ -325,26 +360,6 @@ package struct MemberMachine: Sendable {
         writer.control += changedUpstreams(in: ledger)
         actions += resend(after: timings.resend, at: now)
         return actions + fetchIfBehind(at: now)
-    }
-
-    /// The record of the upstreams that a reload has changed, until the log has it. None while members have different versions:
-    /// earlier versions do not know the record, and would assign nothing by it.
-    private func changedUpstreams(in ledger: ClusterLedger) -> [ClusterRecord] {
-        let record = ClusterRecord.upstreams(info.upstreams)
-        guard isMember, writer.isIdle, info.upstreams != ledger.members[member]?.info.upstreams,
-            ledger.haveOneVersion, !writer.control.contains(record)
-        else { return [] }
-        return [record]
-    }
-
-    /// Orders to inspect the log if the frame in flight, or the state of the cluster, does not arrive: the log may have been deleted
-    /// while the connection stayed open. While frames are missing, their fetches show that.
-    private mutating func inspectIfWaiting(at now: Moment) -> [MemberAction] {
-        let since = loading?.since ?? (phase == .following ? writer.waitingSince : nil)
-        guard let since, reader.gap == nil, monitor.isReachable(at: now),
-            inspections.isDue(after: timings.lost, of: since, at: now)
-        else { return [] }
-        return [inspectLog()]
     }
 
     /// Whether only deadlines that are not near can change something: no frame is missing, and no member is late.

@@ -49,3 +49,15 @@ extension ClusterLedger {
         }
     }
 }
+
+extension MemberMachine {
+    /// The record of the upstreams that a reload has changed, until the log has it. None while members have different versions:
+    /// earlier versions do not know the record, and would assign nothing by it.
+    func changedUpstreams(in ledger: ClusterLedger) -> [ClusterRecord] {
+        let record = ClusterRecord.upstreams(info.upstreams)
+        guard isMember, writer.isIdle, info.upstreams != ledger.members[member]?.info.upstreams,
+            ledger.haveOneVersion, !writer.control.contains(record)
+        else { return [] }
+        return [record]
+    }
+}
