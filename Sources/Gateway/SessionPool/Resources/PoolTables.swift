@@ -95,21 +95,3 @@ struct ClientTable {
     /// The shared subscriptions that a client carries.
     func carried(by client: PooledClient) -> [SharedSubscription] { shared.values.filter { $0.client === client } }
 }
-
-/// The times at which a pool looks for clients and subscriptions that nothing has used for their time.
-struct ExpiryCheck {
-    /// How often subscriptions are looked at; there may be many.
-    private static let interval = Duration.seconds(1)
-    private var next = Moment.zero
-    /// Whether the sink is looking for the streams of idle resources.
-    private(set) var awaitsReads = false
-
-    /// Whether subscriptions are to be looked at now.
-    mutating func isDue(at now: Moment) -> Bool {
-        defer { if next <= now { next = now + Self.interval } }
-        return next <= now
-    }
-
-    mutating func readsRequested() { awaitsReads = true }
-    mutating func readsArrived() { awaitsReads = false }
-}
