@@ -63,9 +63,13 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
         do {
             try subscribe("\(inbox).*", replied)
             try subscribe(configuration.frames, frameArrived)
-            try subscribe(configuration.broadcasts, broadcastArrived)
-            try subscribe(configuration.groupRequests, groupRequestArrived)
-            try subscribe(configuration.calls(of: process), callArrived)
+            try subscribe(configuration.broadcasts) { [self] in receive(.broadcast(Self.bytes(of: $0))) }
+            try subscribe(configuration.groupRequests) { [self] message in
+                if let reply = reply(to: message) { receive(.groupRequest(Self.bytes(of: message), reply: reply)) }
+            }
+            try subscribe(configuration.calls(of: process)) { [self] message in
+                receive(.call(Self.bytes(of: message), reply: reply(to: message)))
+            }
             try natsCheck(natsConnection_FlushTimeout(handle, 2000), "flush")
         } catch {
             close()
@@ -151,16 +155,6 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
     private func frameArrived(_ message: OpaquePointer) {
         guard let position = Self.header("Nats-Sequence", of: message).flatMap({ UInt64($0) }) else { return }
         receive(.frame(StoredFrame(position: position, bytes: Self.bytes(of: message))))
-    }
-
-    private func broadcastArrived(_ message: OpaquePointer) { receive(.broadcast(Self.bytes(of: message))) }
-
-    private func groupRequestArrived(_ message: OpaquePointer) {
-        if let reply = reply(to: message) { receive(.groupRequest(Self.bytes(of: message), reply: reply)) }
-    }
-
-    private func callArrived(_ message: OpaquePointer) {
-        receive(.call(Self.bytes(of: message), reply: reply(to: message)))
     }
 
     private func reply(to message: OpaquePointer) -> EngineReply? {

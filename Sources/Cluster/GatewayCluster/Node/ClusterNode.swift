@@ -194,24 +194,13 @@ final class ClusterNode: Sendable {
         case .engine(let input, let number):
             guard state.withLock({ $0.link?.number == number }) else { return [] }
             return handle(input, applier, at: now)
-        case .logInspected(let result, let number):
-            return state.withLock { state in
-                guard state.link?.number == number else { return [] }
-                switch result {
-                case .success(let generation): return state.machine.logInspected(generation, at: now)
-                case .failure(let error):
-                    return state.machine.inspectionFailed(isMissing: error as? EngineError == .missing)
-                }
-            }
-        case .fetched(let result, let number):
-            return state.withLock { state in
-                guard state.link?.number == number else { return [] }
-                switch result {
-                case .success(let frames): return state.machine.fetched(frames, at: now)
-                case .failure(let error):
-                    return state.machine.fetchFailed(isMissing: error as? EngineError == .missing, at: now)
-                }
-            }
+        case .logInspected(.success(let generation), let number):
+            return received(over: number) { $0.logInspected(generation, at: now) }
+        case .logInspected(.failure(let error), let number):
+            return received(over: number) { $0.inspectionFailed(isMissing: error as? EngineError == .missing) }
+        case .fetched(.success(let frames), let number): return received(over: number) { $0.fetched(frames, at: now) }
+        case .fetched(.failure(let error), let number):
+            return received(over: number) { $0.fetchFailed(isMissing: error as? EngineError == .missing, at: now) }
         case .state(let bytes):
             // The replies of several members, and to several requests, may be large.
             guard state.withLock({ $0.machine.awaitsState }), let snapshot = try? ClusterSnapshot(bytes)
@@ -223,6 +212,11 @@ final class ClusterNode: Sendable {
         case .left: return state.withLock { $0.machine.leave() }
         }
         return []
+    }
+
+    /// The actions for the result of a request over a connection; none if the connection is not the present one.
+    private func received(over number: Int, _ decision: (inout MemberMachine) -> [MemberAction]) -> [MemberAction] {
+        state.withLock { $0.link?.number == number ? decision(&$0.machine) : [] }
     }
 
     private func handle(_ input: EngineInput, _ applier: ClusterApplier, at now: Moment) -> [MemberAction] {
