@@ -290,31 +290,16 @@ extension SessionPool {
 
     // MARK: - Values
 
-    /// The subscription that ends because a grown subscription exceeds the budget of the upstream: the largest subscription
-    /// of the caller with the most values, or the grown subscription if only that caller, or nobody, uses the subscription. The
-    /// values of a subscription count for its callers in equal parts. Callers without an account count as one caller.
+    /// The subscription that ends because a grown subscription exceeds the budget of the upstream (see `ValueShares`).
     func subscriptionToEnd(for grown: SharedSubscription) -> SharedSubscription {
-        var users: [String: Set<String>] = [:]
-        for (account, ids) in held() { for id in ids { users[id, default: []].insert(account) } }
-        var carriers: [ObjectIdentifier: (subscription: SharedSubscription, callers: Set<String>)] = [:]
+        var accounts: [String: Set<String>] = [:]
+        for (account, ids) in held() { for id in ids { accounts[id, default: []].insert(account) } }
+        var shares = ValueShares()
         for resource in state.withLock({ Array($0.resources.byID.values) }) {
             guard let carrier = resource.carrier, carrier.client.values === grown.client.values else { continue }
-            let callers = users[resource.id.rawValue] ?? [""]
-            carriers[ObjectIdentifier(carrier), default: (carrier, [])].callers.formUnion(callers)
+            shares.add(carrier, usedBy: accounts[resource.id.rawValue])
         }
-        var sums: [String: Int] = [:]
-        var largest: [String: (part: Int, subscription: SharedSubscription)] = [:]
-        for (subscription, callers) in carriers.values {
-            let part = subscription.countedBytes / callers.count
-            for caller in callers {
-                sums[caller, default: 0] += part
-                if part > largest[caller]?.part ?? -1 { largest[caller] = (part, subscription) }
-            }
-        }
-        let most = sums.max { $0.value < $1.value }
-        let callers = carriers[ObjectIdentifier(grown)]?.callers ?? []
-        if callers.count < 2, callers.allSatisfy({ sums[$0] == most?.value }) { return grown }
-        return most.flatMap { largest[$0.key]?.subscription } ?? grown
+        return shares.subscriptionToEnd(for: grown)
     }
 }
 
