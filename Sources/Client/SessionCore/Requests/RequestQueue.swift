@@ -241,7 +241,7 @@ struct RequestQueue: ~Copyable {
         {
             return
         }
-        if subscriptions.hasPendingRequests {
+        if !subscriptions.requests.isEmpty {
             _ = subscriptions.takePendingRequests(
                 atMost: isAlone ? 1 : .max,
                 acknowledged: builder.form == .http,
@@ -249,7 +249,7 @@ struct RequestQueue: ~Copyable {
             ) { builder.add($0) }
             if isAlone, builder.batch != nil { return }
         }
-        if controls.ledger.hasPending, !subscriptions.hasPendingRequests {
+        if controls.ledger.hasPending, subscriptions.requests.isEmpty {
             _ = controls.takePending(.afterSubscriptions, isAlone: isAlone, ids: &ids, into: &builder)
         }
     }
@@ -260,7 +260,7 @@ struct RequestQueue: ~Copyable {
         let (code, message) = (refusal.code, refusal.message)
         if let events = controls.refuseNext(.beforeSubscriptions, code: code, message: message) {
             out.notify(events)
-        } else if subscriptions.hasPendingRequests {
+        } else if !subscriptions.requests.isEmpty {
             for case .notify(let token, let event) in subscriptions.refuseNext(code: code, message: message) {
                 out.notify(.subscription(token, event))
             }

@@ -135,7 +135,7 @@ extension SubscriptionStore {
         let activation = try machines.values[index].announced(announcement)
         if activation == .ignored { return }
         // The announcement counts as the answer to the add: later replies to that request are ignored.
-        requestSettled(id, request)
+        requests.settle(id, request)
         switch activation {
         case .ignored:
             break

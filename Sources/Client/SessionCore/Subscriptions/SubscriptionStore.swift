@@ -18,12 +18,8 @@ package struct SubscriptionStore: ~Copyable {
     var machines: [SubscriptionID: SubscriptionMachine] = [:]
     /// The machine of each active subscription of the user.
     private var active: [SubscriptionToken: SubscriptionID] = [:]
-    /// The machines with a request to be written, except those in `dueLater`.
-    private var due = DueQueue<SubscriptionID>()
-    /// First levels whose reconf waits for the reconfs of their second levels.
-    private var dueLater = DueQueue<SubscriptionID>()
-    /// The last copy of each request that was written and not answered.
-    private var inFlight: [RequestID: SubscriptionID] = [:]
+    /// The requests of the machines.
+    package internal(set) var requests = SubscriptionRequests()
     /// The number of zombies among the machines.
     private var zombieCount = 0
     private var lastID = 0
@@ -43,12 +39,6 @@ package struct SubscriptionStore: ~Copyable {
     /// A store without subscriptions. A client has one store for its whole life, because `LS_subId` is never reset.
     package init() {}
 
-    /// Whether requests are pending for `takePendingRequests`.
-    package var hasPendingRequests: Bool {
-        if !due.isEmpty { return true }
-        return !dueLater.isEmpty
-    }
-
     // MARK: - Commands
 
     /// `subscribe`; the properties are already checked. A token that is active is ignored.
@@ -60,7 +50,7 @@ package struct SubscriptionStore: ~Copyable {
         let id = nextID()
         machines[id] = SubscriptionMachine(id, role: .user(token), properties: properties)
         active[token] = id
-        requestDue(id)
+        requests.add(id)
         return [.requestsWaiting]
     }
 
@@ -111,7 +101,7 @@ package struct SubscriptionStore: ~Copyable {
         for id in secondLevels + [id] {
             machines[id]?.changeMaxFrequency(frequency)
             if machines[id]?.stage.request != .due {
-                requestSettled(id)
+                requests.settle(id)
             } else if requestDue(id) {
                 isRequestDue = true
             }
@@ -132,26 +122,25 @@ package struct SubscriptionStore: ~Copyable {
         ids: inout RequestIDGenerator,
         where fits: (ClientRequest) -> Bool = { _ in true }
     ) -> [ClientRequest] {
-        var requests: [ClientRequest] = []
-        while requests.count < count, let id = nextDue() {
+        var taken: [ClientRequest] = []
+        while taken.count < count, let id = requests.next() {
             let requestID = ids.next()
             guard let request = machines[id]?.pendingRequest(requestID, acknowledged: acknowledged) else {
-                requestSettled(id)
+                requests.settle(id)
                 continue
             }
             guard fits(.control(request)) else { break }
-            requests.append(.control(request))
-            requestSettled(id)
-            inFlight[requestID] = id
+            taken.append(.control(request))
+            requests.written(id, as: requestID)
             machines[id]?.requestWritten(as: requestID)
-            if inFlight.count > Self.maxUnanswered, case .deleting? = machines[id]?.stage { forget(id) }
+            if requests.unanswered.count > Self.maxUnanswered, case .deleting? = machines[id]?.stage { forget(id) }
         }
-        return requests
+        return taken
     }
 
     /// `REQOK` or `REQERR`. Nil: not a request of this store (or an outdated copy).
     package mutating func requestAnswered(_ request: RequestID, _ answer: RequestAnswer) -> [SubscriptionEffect]? {
-        guard let id = inFlight.removeValue(forKey: request) else { return nil }
+        guard let id = requests.answered(request) else { return nil }
         guard machines[id]?.stage.request == .sent(request) else { return [] }
         switch answer {
         case .accepted: return take(machines[id]?.accepted(), of: id)
@@ -161,8 +150,8 @@ package struct SubscriptionStore: ~Copyable {
 
     /// The request that would be written next cannot be sent: it counts as refused.
     package mutating func refuseNext(code: Int, message: String) -> [SubscriptionEffect] {
-        guard let id = nextDue() else { return [] }
-        requestSettled(id)
+        guard let id = requests.next() else { return [] }
+        requests.settle(id)
         return take(machines[id]?.requestDropped(code: code, message: message), of: id)
     }
 
@@ -186,19 +175,14 @@ package struct SubscriptionStore: ~Copyable {
     /// The connection that carried the requests is gone, or the control response is complete: unanswered requests are
     /// pending again, and answers to the copies written so far are ignored. `held`: the copies that stay unanswered.
     package mutating func channelLost(except held: Set<RequestID> = []) {
-        for (request, id) in inFlight where !held.contains(request) {
-            if machines[id]?.channelLost() == true { requestDue(id) }
-            inFlight[request] = nil
-        }
+        for id in requests.channelLost(except: held) where machines[id]?.channelLost() == true { requestDue(id) }
     }
 
     /// The session ended, for any cause. The events are in creation order; only active subscriptions are kept for the
     /// next session.
     package mutating func sessionEnded() -> [SubscriptionEffect] {
-        inFlight.removeAll()
+        requests = SubscriptionRequests()
         zombieCount = 0
-        due.removeAll()
-        dueLater.removeAll()
         var effects: [SubscriptionEffect] = []
         for id in machines.keys.sorted() {
             guard let wasSubscribed = machines[id]?.sessionEnded(), case .user(let token)? = machines[id]?.role else {
@@ -249,25 +233,14 @@ package struct SubscriptionStore: ~Copyable {
     /// Marks a machine as having a request to write; false if it was marked already.
     @discardableResult
     mutating func requestDue(_ id: SubscriptionID) -> Bool {
-        if case .subscribed? = machines[id]?.stage, machines[id]?.isTwoLevel == true { return dueLater.insert(id) }
-        dueLater.remove(id)
-        return due.insert(id)
+        if case .subscribed? = machines[id]?.stage, machines[id]?.isTwoLevel == true { return requests.addLast(id) }
+        return requests.add(id)
     }
-
-    /// Marks a machine as having nothing to write. The answer to its request under way is ignored.
-    mutating func requestSettled(_ id: SubscriptionID, _ request: RequestProgress? = nil) {
-        due.remove(id)
-        dueLater.remove(id)
-        if case .sent(let request) = request { inFlight[request] = nil }
-    }
-
-    /// The machine whose request is to be written next.
-    mutating func nextDue() -> SubscriptionID? { due.first() ?? dueLater.first() }
 
     /// Removes a machine and its request under way.
     mutating func forget(_ id: SubscriptionID) {
         guard let machine = machines.removeValue(forKey: id) else { return }
-        requestSettled(id, machine.stage.request)
+        requests.settle(id, machine.stage.request)
         if machine.role == .zombie { zombieCount -= 1 }
     }
 
@@ -293,6 +266,60 @@ package struct SubscriptionStore: ~Copyable {
             requestDue(id)
             return true
         }
+    }
+}
+
+/// The requests of a client's subscriptions: those to be written, in the order of creation, and those that wait for an answer.
+package struct SubscriptionRequests: Sendable {
+    /// The subscriptions with a request to be written, except those in `last`.
+    private var due = DueQueue<SubscriptionID>()
+    /// First levels whose reconf waits for the reconfs of their second levels.
+    private var last = DueQueue<SubscriptionID>()
+    /// The last copy of each request that was written and not answered.
+    private(set) var unanswered: [RequestID: SubscriptionID] = [:]
+
+    /// Whether no request is to be written.
+    package var isEmpty: Bool {
+        if !due.isEmpty { return false }
+        return last.isEmpty
+    }
+
+    /// A request of a subscription is to be written; false if this is known.
+    @discardableResult
+    mutating func add(_ id: SubscriptionID) -> Bool {
+        last.remove(id)
+        return due.insert(id)
+    }
+
+    /// A request is to be written after the requests of all other subscriptions; false if this is known.
+    mutating func addLast(_ id: SubscriptionID) -> Bool { last.insert(id) }
+
+    /// The subscription whose request is to be written next.
+    mutating func next() -> SubscriptionID? {
+        if let id = due.first() { return id }
+        return last.first()
+    }
+
+    mutating func written(_ id: SubscriptionID, as request: RequestID) {
+        settle(id)
+        unanswered[request] = id
+    }
+
+    /// Nothing is to be written for a subscription. The answer to its request under way is ignored.
+    mutating func settle(_ id: SubscriptionID, _ request: RequestProgress? = nil) {
+        due.remove(id)
+        last.remove(id)
+        if case .sent(let request) = request { unanswered[request] = nil }
+    }
+
+    /// A request was answered; nil: it is none of these, or an outdated copy.
+    mutating func answered(_ request: RequestID) -> SubscriptionID? { unanswered.removeValue(forKey: request) }
+
+    /// Requests that wait for an answer, except held ones, get none. Returns their subscriptions.
+    mutating func channelLost(except held: Set<RequestID>) -> [SubscriptionID] {
+        let lost = unanswered.filter { !held.contains($0.key) }
+        for request in lost.keys { unanswered[request] = nil }
+        return Array(lost.values)
     }
 }
 

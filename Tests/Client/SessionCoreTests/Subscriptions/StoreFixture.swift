@@ -27,7 +27,7 @@ struct StoreFixture: ~Copyable {
     }
 
     /// Whether nothing is due.
-    mutating func isIdle() -> Bool { !store.hasPendingRequests }
+    mutating func isIdle() -> Bool { store.requests.isEmpty }
 
     /// The requests that are due, as they go over a WebSocket.
     mutating func send() -> [String] { take(acknowledged: false) }

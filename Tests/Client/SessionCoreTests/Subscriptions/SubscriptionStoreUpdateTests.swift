@@ -231,7 +231,7 @@ struct SubscriptionStoreUpdateTests {
         #expect(
             effects == [.notify(SubscriptionToken(1), .failed(code: 61, message: message)), .requestsWaiting]
         )
-        let isDeleteDue = fixture.store.hasPendingRequests
+        let isDeleteDue = !fixture.store.requests.isEmpty
         #expect(isDeleteDue)
     }
 
