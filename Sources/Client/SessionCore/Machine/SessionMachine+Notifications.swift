@@ -22,8 +22,13 @@ extension SessionMachine {
         var effects: [SubscriptionEffect] = []
         for line in lines {
             do throws(TLCPError) {
-                if isStream, let update = try UpdateLine(parsing: line) {
-                    if updateReceived(update, &effects) { continue }
+                if isStream, let line = try UpdateLine(parsing: line) {
+                    // The short way of the line that nearly all lines are: the event of a plain update is its only effect.
+                    guard isFresh() else { continue }
+                    if let (token, update) = requests.subscriptions.received(line, into: &effects) {
+                        out.actions.append(.notify(.subscription(token, .update(update))))
+                        continue
+                    }
                 } else if isStream || requests.connection == connection,
                     let notification = try ServerNotification(parsing: line)
                 {
@@ -47,14 +52,6 @@ extension SessionMachine {
         var actions: [SessionAction] = []
         swap(&actions, &out.actions)
         return actions
-    }
-
-    /// The short way of the line that nearly all lines are. True for a plain update: its event is its only effect.
-    private mutating func updateReceived(_ update: UpdateLine, _ effects: inout [SubscriptionEffect]) -> Bool {
-        guard isFresh() else { return true }
-        guard let (token, update) = requests.subscriptions.received(update, into: &effects) else { return false }
-        out.actions.append(.notify(.subscription(token, .update(update))))
-        return true
     }
 
     /// Counts a data notification, and announces the number that the next events come from; false if it was processed
