@@ -152,7 +152,7 @@ struct DemoSession: Sendable {
     mutating func subscribe(
         _ granted: DemoSubscription,
         snapshots: [FeedSnapshot],
-        wrongBy faults: (items: Int, fields: Int) = (0, 0),
+        wrongBy faults: (items: Int, fields: Int),
         _ context: inout ServerContext
     ) {
         var subscription = granted

@@ -74,7 +74,10 @@ struct SessionHost: Sendable {
             switch operation {
             case .add(let request):
                 do throws(ControlRefusal) {
-                    try admit(request, beside: plans.map(\.0))
+                    if plans.contains(where: { $0.0.subscriptionID == request.subscriptionID }) {
+                        throw ControlRefusal(code: 65, message: "Subscription ID in use")
+                    }
+                    if plans.count >= configuration.limits.subscriptions { throw .tooManySubscriptions }
                     let items = plans.reduce(channels.count) { $0 + $1.1.items.count }
                     try plans.append((request, metadata.plan(request, in: feeds, beside: items)))
                 } catch {
@@ -88,14 +91,6 @@ struct SessionHost: Sendable {
             }
         }
         return plans
-    }
-
-    /// Throws if an `add` of a combined creation has the ID of another `add`, or exceeds the limit of subscriptions.
-    private func admit(_ request: AddRequest, beside others: [AddRequest]) throws(ControlRefusal) {
-        if others.contains(where: { $0.subscriptionID == request.subscriptionID }) {
-            throw ControlRefusal(code: 65, message: "Subscription ID in use")
-        }
-        if others.count >= configuration.limits.subscriptions { throw .tooManySubscriptions }
     }
 
     mutating func heartbeat(_ request: HeartbeatRequest, on id: LinkID, _ context: inout ServerContext) {
