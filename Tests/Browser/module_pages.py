@@ -181,6 +181,25 @@ CHECKS = [
             for (const one of tabs) one.close();
         }
     """),
+    # The gateway spreads the streams of other endings over some seconds.
+    trial("a_stream_whose_token_expires_goes_on_at_once", """
+        const asked = [];
+        start({ token: () => `${asked.push(performance.now())}` });
+        await until(() => handle.state.state === "open");
+        fake.write("retry: 5000\\n\\n");
+        for (let number = 1; number < 3; number += 1) {
+            fake.update(1, { n: `${number}` });
+            await until(() => handle.rows.get("a")?.n === `${number}`);
+            fake.send("closing", { reason: "token-expired" });
+            fake.end();
+            await until(() => fake.requests.filter(({ path }) => path.endsWith("/events")).length === number + 1, 2000);
+        }
+        // One that ends again before the first update waits.
+        fake.send("closing", { reason: "token-expired" }, "");
+        fake.end();
+        await until(() => handle.state.state === "reconnecting" || asked.length > 4);
+        if (asked.length !== 3 || states.filter(({ state }) => state === "reconnecting").length !== 1) return JSON.stringify([asked, states]);
+    """),
     trial("a_change_that_is_refused_for_a_while_is_repeated_soon", """
         start({});
         await until(() => handle.state.state === "open");

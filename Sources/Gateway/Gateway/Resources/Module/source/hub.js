@@ -417,7 +417,11 @@ class Hub {
     if (closing === "deleted") this.#forget();
     // The gateway ends it again whenever it is opened, with a long delay. What else is needed has another stream, without that delay.
     if (closing === "refused") this.#discard();
-    if (closing === "token-expired") this.requests.renew();
+    if (closing === "token-expired") {
+      this.requests.renew();
+      // At once, unless the stream had no time to be healthy.
+      if (!this.#backoff.attempts++) return;
+    }
     const title = closing ? `The gateway closed the stream: ${closing}.` : "The stream ended.";
     if (lasting.includes(closing)) throw new GatewayError(403, { code: closing, title });
     if (reading.signal.reason !== true && this.#isNeeded) throw Object.assign(new GatewayError(0, { title }), { closing });
