@@ -196,6 +196,28 @@ def chosen_controls_differ_in_forced_colors(page, address):
         raise RuntimeError(f"what is chosen looks like the others: {alike}")
 
 
+def texts_have_the_size_that_the_browser_is_set_to(page, address):
+    """Half as large again, on a wide screen and on a small one, where nothing is cut off or beside the page."""
+    texts = "[...new Set([document.body, document.querySelector('.note'), document.querySelector('button')].map((one) => parseFloat(getComputedStyle(one).fontSize)))]"
+    for path in ("/docs", "/"):
+        page.resize(1280, 900)
+        page.go(address + path)
+        page.wait("document.querySelectorAll('.values tbody tr, .samples .tabs').length >= 12")
+        before = page.see(texts)
+        page.call("Page.setFontSizes", fontSizes={"standard": 24, "fixed": 20})
+        try:
+            page.wait(texts, lambda now: now == [1.5 * size for size in before])
+            for width in (1280, 390, 320):
+                page.resize(width, 844)
+                for tab in TABS if path == "/" else (None,):
+                    if tab:
+                        page.click(f"#tab-{tab}")
+                    if page.see("document.documentElement.scrollWidth") > width:
+                        raise RuntimeError(f"{path} {tab} is wider than {width} pixels")
+        finally:
+            page.call("Page.setFontSizes", fontSizes={"standard": 16, "fixed": 13})
+
+
 def old_values_follow_the_rules(page, address, process):
     process.terminate()
     process.wait()
@@ -211,7 +233,8 @@ def main(binary):
         # Before anything is drawn: a row that fades in has less contrast for a moment.
         media(page, "light")
         for check in (dashboard_follows_the_rules, refusals_follow_the_rules, the_documentation_follows_the_rules,
-                      every_control_is_reached_by_tab, chosen_controls_differ_in_forced_colors):
+                      texts_have_the_size_that_the_browser_is_set_to, every_control_is_reached_by_tab,
+                      chosen_controls_differ_in_forced_colors):
             check(page, address)
         old_values_follow_the_rules(page, address, process)
     print("accessibility: every rule holds")
