@@ -67,9 +67,9 @@ class Run {
 
   constructor(element, place) {
     this.#path = element.dataset.run;
-    this.#button = button("Run", () => this.#abort ? this.#stop() : this.#start());
+    this.#button = button("", () => this.#abort ? this.#stop() : this.#start());
     this.#button.classList.add("run");
-    this.#button.setAttribute("aria-label", `Run GET ${this.#path}`);
+    this.#label("Run");
     this.#live = document.createElement("pre");
     Object.assign(this.#live, { className: "live", tabIndex: 0, hidden: true });
     this.#live.setAttribute("role", "region");
@@ -83,14 +83,20 @@ class Run {
     this.#abort?.abort();
     this.#abort = null;
     Run.#present = null;
-    this.#button.textContent = "Run";
+    this.#label("Run");
+  }
+
+  /** The name of the button begins with its text, by which voice control finds it. */
+  #label(word) {
+    this.#button.textContent = word;
+    this.#button.setAttribute("aria-label", `${word} GET ${this.#path}`);
   }
 
   async #start() {
     Run.#present?.#stop();
     Run.#present = this;
     const { signal } = this.#abort = new AbortController();
-    this.#button.textContent = "Stop";
+    this.#label("Stop");
     this.#live.hidden = false;
     this.#live.textContent = "";
     try {
@@ -160,20 +166,20 @@ function connectSearch() {
   addEventListener("keydown", (event) => {
     if (event.key !== "/" || /INPUT|TEXTAREA|SELECT/.test(document.activeElement.tagName)) return;
     event.preventDefault();
-    document.getElementById("sidebar").classList.add("open");
+    openSidebar(true);
     input.focus();
   });
 }
 
+function openSidebar(isOpen) {
+  document.getElementById("sidebar").classList.toggle("open", isOpen);
+  document.getElementById("menu").setAttribute("aria-expanded", String(isOpen));
+}
+
 function connectMenu() {
-  const menu = document.getElementById("menu");
   const sidebar = document.getElementById("sidebar");
-  const open = (isOpen) => {
-    sidebar.classList.toggle("open", isOpen);
-    menu.setAttribute("aria-expanded", String(isOpen));
-  };
-  menu.addEventListener("click", () => open(!sidebar.classList.contains("open")));
-  sidebar.addEventListener("click", (event) => { if (event.target.closest("a")) open(false); });
+  document.getElementById("menu").addEventListener("click", () => openSidebar(!sidebar.classList.contains("open")));
+  sidebar.addEventListener("click", (event) => { if (event.target.closest("a")) openSidebar(false); });
 }
 
 function followPlace() {
