@@ -35,6 +35,9 @@ extension NATSConnection {
     private static let notFound: UInt64 = 404
     /// How long a reply may take before the request is repeated: servers drop it while they elect a leader.
     static let replyTime = Duration.seconds(1)
+    /// The longest time since a leader has heard a server that follows no other leader, in nanoseconds: servers elect another
+    /// one after 4 s.
+    private static let longestSilence: UInt64 = 3_000_000_000
 
     /// Creates the log; if it exists, its limits become those of the configuration.
     func makeLog() async throws {
@@ -52,11 +55,28 @@ extension NATSConnection {
     }
 
     package func inspectLog() async throws -> LogGeneration {
-        let info = try await api("STREAM.INFO", "")
+        var info = try await api("STREAM.INFO", "")
+        // Any server describes what it has of the log while there is no leader, and a former leader does so for a second after
+        // the servers have met again. Frames that members have read may be missing there.
+        var attempts = 1
+        while !Self.isLed(info) {
+            guard attempts < 5 else { throw EngineError.timeout }
+            attempts += 1
+            try await Task.sleep(for: Self.replyTime)
+            info = try await api("STREAM.INFO", "")
+        }
         guard let created = info["created"]?.string, let state = info["state"]?.object,
             let last = state["last_seq"]?.unsigned, let first = state["first_seq"]?.unsigned
         else { throw EngineError.refused("stream info without state") }
         return LogGeneration(created: created, first: first, last: last)
+    }
+
+    /// Whether the server that describes the log leads it, and has heard enough others recently for none of them to lead it.
+    static func isLed(_ log: JSONObject) -> Bool {
+        guard let cluster = log["cluster"], let others = cluster["replicas"]?.array else { return true }
+        if cluster["leader"]?.string == nil { return false }
+        let followers = others.count { ($0["active"]?.unsigned ?? 0) < longestSilence }
+        return 2 * (followers + 1) > others.count + 1
     }
 
     /// The reason in the server's reply why a frame is not stored; nil if the frame is stored. Only forged replies are longer.

@@ -53,6 +53,24 @@ struct EngineFactsTests {
         for name in ["cluster.windowBytes", "cluster.copies"] { #expect(cause.contains(name) == (name == setting)) }
     }
 
+    /// Replicas began an epoch because of the extent that a former leader, or a server without a leader, told.
+    @Test(arguments: [
+        ("", true), (#"{"name":"c","leader":"a"}"#, true), (#"{"leader":"a"}"#, true),
+        (#"{"leader":"a","replicas":[{"active":980000000},{"active":9580000000,"offline":true}]}"#, true),
+        (#"{"leader":"a","replicas":[{"active":0},{"active":9580000000},{"active":9},{"active":4000000000}]}"#, true),
+        (#"{"leader":"a","replicas":[{"active":5130000000},{"active":5130000000}]}"#, false),
+        (
+            #"{"leader":"a","replicas":[{"active":9},{"active":3000000000},{"active":8000000000},{"active":9000000000}]}"#,
+            false
+        ),
+        (#"{"replicas":[{"active":50000000},{"active":90000000},{"active":12540000000}]}"#, false),
+    ])
+    func onlyALeaderThatHasHeardMostServersTellsTheExtentOfTheLog(cluster: String, isLed: Bool) throws {
+        let member = cluster.isEmpty ? "" : #","cluster":\#(cluster)"#
+        let log = try JSONValue(parsing: #"{"state":{"first_seq":1,"last_seq":2}\#(member)}"#).object
+        #expect(NATSConnection.isLed(try #require(log)) == isLed)
+    }
+
     @Test func replyThatIsTooLongForTheServerTellsNothing() {
         let reply = #"{"error":{"code":503,"description":"\#(String(repeating: "x", count: 5000))"}}"#
         #expect(NATSConnection.failure(in: Array(reply.utf8), status: nil) == nil)
