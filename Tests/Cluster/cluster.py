@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -59,6 +60,8 @@ class Cluster:
         self.ports = self.member_ports[:-1]
         # Relays by member: to the servers of the engine, and to the upstream. Empty if no fault needs them.
         self.engine_relays, self.upstream_relays = {}, {}
+        # Relays by pairs of servers of the engine, from the first one to the second one. Empty if no fault divides them.
+        self.route_relays = {}
         self.clocks = None
         self.processes = {}
         # The programs of the members: of this version, or of another one while an upgrade is under way.
@@ -116,11 +119,17 @@ class Cluster:
                 file.write(f'jetstream {{ store_dir: "{self.store(index)}", sync_interval: {self.options.sync} }}\n')
             flags = ["-c", settings]
         if len(self.engines) > 1:
-            routes = ",".join(f"nats://127.0.0.1:{port}" for port in self.route_ports)
+            others = [other for other in range(len(self.engines)) if other != index]
+            relays = [self.route_relays[index, other].port for other in others] if self.route_relays else []
+            ports = relays or [self.route_ports[other] for other in others]
+            routes = ",".join(f"nats://127.0.0.1:{port}" for port in ports)
             flags += [
                 "-n", self.engines[index], "--cluster_name", "test", "--routes", routes,
                 "--cluster", f"nats://127.0.0.1:{self.route_ports[index]}",
             ]
+            if relays:
+                # The others connect through the relays alone.
+                flags += ["--cluster_advertise", "127.0.0.1:1", "--no_advertise"]
         await self.start(
             self.engines[index], self.program, "-a", "127.0.0.1", "-p", str(self.engine_ports[index]),
             "-m", str(self.monitor_ports[index]), *flags,
@@ -227,6 +236,12 @@ class Cluster:
             for relay in [*self.engine_relays[index], self.upstream_relays[index]]:
                 await relay.start()
 
+    async def start_route_relays(self):
+        """Puts a relay between each server of the engine and each of the others."""
+        for pair in itertools.permutations(range(len(self.engines)), 2):
+            self.route_relays[pair] = Relay(free_port(), self.route_ports[pair[1]])
+            await self.route_relays[pair].start()
+
     # Clocks
 
     def clock(self, index):
@@ -261,6 +276,8 @@ class Cluster:
         if has_clocks:
             self.build_clocks()
         self.mount(self.options.faults)
+        if "divide" in self.options.faults:
+            await self.start_route_relays()
         for index in range(len(self.engines)):
             await self.start_engine(index)
         await self.start(

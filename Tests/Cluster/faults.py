@@ -193,6 +193,15 @@ async def leader(cluster):
     await asyncio.gather(restart, cluster.await_leader(index))
 
 
+async def divide(cluster):
+    """One of the engine's servers is cut off from the others."""
+    index, time = some_engine(cluster), random.uniform(3, 14)
+    leader = await asyncio.to_thread(cluster.leader)
+    cluster.note(f"divide engine{index} from the others for {time:.1f} s, leader {leader}")
+    relays = [relay for pair, relay in cluster.route_relays.items() if index in pair]
+    await random.choice([refuse, hold])(relays, time)
+
+
 async def power(cluster):
     """The power of a server of the engine fails: its disk has only what was written to it."""
     index = some_engine(cluster)
@@ -261,7 +270,8 @@ FAULTS = {
     function.__name__.replace("_", "-"): function
     for function in (
         kill, pause, stutter, rolling, upgrade, join, clock, engine_cut, engine_swallow, engine_slow, upstream_cut,
-        upstream_swallow, engine, engine_term, engine_away, engine_pause, leader, power, engine_empty, engine_back, engine_full,
+        upstream_swallow, engine, engine_term, engine_away, engine_pause, leader, divide, power, engine_empty, engine_back,
+        engine_full,
     )
 }
 RELAYED = {"engine-cut", "engine-swallow", "engine-slow", "upstream-cut", "upstream-swallow"}
@@ -269,3 +279,5 @@ RELAYED = {"engine-cut", "engine-swallow", "engine-slow", "upstream-cut", "upstr
 MOUNTED = {"power", "engine-full"}
 # Those that are made for an engine of one server.
 SINGLE = {"engine-empty", "engine-back", "engine-full"}
+# Those that need several.
+SEVERAL = {"divide"}
