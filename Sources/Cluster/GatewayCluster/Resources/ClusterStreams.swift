@@ -112,8 +112,11 @@ struct ClusterStreams: Sendable {
     }
 
     private func head(_ stream: PreparedStream, _ call: Call) throws -> OperationResult {
-        for source in stream.definition.request.sources { try check(source, stream.definition, call) }
-        return .stream(StreamRegistry.headers(for: try StreamQuery.request(call)), StreamOpener.headOnly)
+        let sources = stream.definition.request.sources
+        for source in sources { try check(source, stream.definition, call) }
+        let areSubscriptions = sources.map { source in if case .subscription = source { true } else { false } }
+        let request = try StreamQuery.request(call).compressed(opener.compresses(areSubscriptions, call))
+        return .stream(StreamRegistry.headers(for: request), StreamOpener.headOnly)
     }
 
     private func check(_ source: StreamSource, _ definition: StreamDefinition, _ call: Call) throws {

@@ -194,7 +194,7 @@ package struct StreamOpener: Sendable {
 
     /// Whether a stream of sources, with whether each is a subscription, is compressed. Data of several sources are not
     /// compressed together.
-    private func compresses(_ areSubscriptions: [Bool], _ call: Call) -> Bool {
+    package func compresses(_ areSubscriptions: [Bool], _ call: Call) -> Bool {
         services.configuration.compression == .auto && areSubscriptions == [true]
             && PagesResource.acceptsGzip(call.header("Accept-Encoding"))
     }

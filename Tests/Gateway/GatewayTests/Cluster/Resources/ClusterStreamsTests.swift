@@ -86,6 +86,21 @@ import Testing
         }
     }
 
+    @Test func theHeadOfAPreparedStreamTellsOfItsCompression() async throws {
+        try await ClusterFixture.run { fixture in
+            let path = try await Self.prepare(fixture.members[0]) + "/events"
+            await fixture.settle()
+            let headers = [HTTPField("Accept-Encoding", "gzip")]
+            for member in fixture.members {
+                #expect(await member.perform("HEAD", path, "", headers).headers["Content-Encoding"] == "gzip")
+                #expect(await member.perform("HEAD", path).headers["Content-Encoding"] == nil)
+            }
+            let opening = fixture.members[1].start("GET", path, "", headers)
+            #expect(await opening.outcome.headers["Content-Encoding"] == "gzip")
+            opening.stream?.onEnd(.neverOpened)
+        }
+    }
+
     @Test func aClientIsNoSubscriptionOfAnyMember() async throws {
         try await ClusterFixture.run { fixture in
             let made = await fixture.members[0].perform("POST", "/v1/clients", #"{"upstream":"demo","connect":false}"#)
