@@ -264,8 +264,10 @@ async def read(stream: Stream, state: Callable[[str, str], None]) -> AsyncGenera
             for subscription in stream.subscriptions:
                 subscription.mode = modes.get(subscription.id) or subscription.mode
             # Unless the stream was resumed, its first event ends the state of all sources.
-            for subscription in stream.subscriptions if data["resume"] != "resumed" else ():
-                subscription.clear()
+            if data["resume"] != "resumed":
+                stream.last = None
+                for subscription in stream.subscriptions:
+                    subscription.clear()
         for subscription in stream.subscriptions:
             if data.get("subscription") == subscription.id:
                 subscription.apply(name, data)

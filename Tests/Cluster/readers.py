@@ -90,7 +90,7 @@ class Reader:
                 found.resumed += 1
             elif outcome == "gap":
                 found.gaps += 1
-                self.numbers = {}
+                self.numbers, self.last_id = {}, None
             elif self.last_id is None:
                 found.fresh += 1
             else:
