@@ -32,7 +32,7 @@ final class SharedPoll: SharedWait {
     /// The timer of a wait runs only at the end of the gateway.
     private static let never = Duration.seconds(1 << 32)
 
-    /// The wait of requests that are equal to `first`; nil if its caller has lost rights.
+    /// The wait of requests that are equal to `first`; nil if its caller has lost rights, or too many requests wait.
     init?(
         of first: Call,
         _ decision: SharedDecision,
@@ -45,7 +45,8 @@ final class SharedPoll: SharedWait {
         let remove = try? services.addWaiting(of: first.caller, counted: nil) { [weak self] refusal in
             self?.answer { ProblemDetails.response(to: $0, for: refusal) }
         }
-        if let remove { pending.onCompletion(remove) }
+        guard let remove else { return nil }
+        pending.onCompletion(remove)
         let timer = services.timers.schedule(after: Self.never) { [weak self] in self?.answer(decision.rules.response) }
         if let timer { pending.onCompletion { services.timers.cancel(timer) } }
         pending.onCompletion(decision.watch { [weak self] in self?.answer($0, decision.rules.response) })

@@ -27,8 +27,10 @@ import Testing
             guard case .wait = decision else { throw Problem(.internal) }
             let answers = Answers()
             let offer = try #require(responder.expectAnswer())
-            let wait = offer { answer in answers.all.withLock { $0.append(answer) } }
-            self.wait = try #require(wait)
+            guard let wait = offer({ answer in answers.all.withLock { $0.append(answer) } }) else {
+                throw Problem(.gatewayFull)
+            }
+            self.wait = wait
             self.answers = answers
         }
 
@@ -155,6 +157,14 @@ import Testing
         fixture.host.stopAccepting()
         guard case .same(let response) = poll.all.first else { throw Problem(.internal) }
         #expect(response.status == 304)
+    }
+
+    /// A wait without an entry would go on when its caller loses rights.
+    @Test func requestsWaitAloneWhereTooManyWait() async throws {
+        let fixture = try await AccessFixture { $0.http.connectionLimit = 1 }
+        let problem = #expect(throws: Problem.self) { try Poll(fixture) }
+        #expect(problem?.code == .gatewayFull)
+        #expect(fixture.services.waiting.count == 1)
     }
 
     @Test func theEndOfTheWaitRemovesItsEntries() async throws {
