@@ -61,7 +61,7 @@ extension Services {
     /// its token expires before; there is none when the client leaves.
     ///
     /// - Parameter joined: The subscription whose values the response has; nil: none that the request has joined.
-    /// - Throws: A 429 problem if too many requests of the caller wait.
+    /// - Throws: A 429 or 503 problem if too many requests wait.
     func pendingResponse(_ call: Call, reading joined: JoinedSubscription? = nil) throws(Problem) -> PendingResponse {
         let pending = PendingResponse(call.respond)
         let name = call.caller.account

@@ -122,8 +122,8 @@ final class WaitingRequests: Sendable {
 
     var count: Int { requests.withLock { $0.all.count } }
 
-    /// Adds a request that `end` ends when its caller loses rights. Returns its number. Throws a 429 problem, without adding
-    /// it, if as many requests as the limit count under the same name, or as many as the limit of all wait.
+    /// Adds a request that `end` ends when its caller loses rights. Returns its number. Throws, without adding it, a 429 problem
+    /// if as many requests as the limit count under the same name, and a 503 problem if as many as the limit of all wait.
     func add(
         of caller: Caller,
         counted name: String?,
@@ -133,7 +133,7 @@ final class WaitingRequests: Sendable {
         try requests.withLock { requests throws(Problem) in
             guard requests.all.count < most else {
                 let detail = "The maximum of \(most) waiting requests is reached (http.maxConnections)."
-                throw Problem(.overQuota, detail: detail)
+                throw Problem(.gatewayFull, detail: detail)
             }
             guard requests.count(name) else { throw Self.refusal }
             requests.next += 1
@@ -166,7 +166,7 @@ extension Services {
     /// expires.
     ///
     /// - Returns: Removes the request.
-    /// - Throws: A 429 problem, without adding it, if as many requests as the limit count under the same name.
+    /// - Throws: A 429 or 503 problem, without adding it, if too many requests count under the same name, or wait.
     func addWaiting(
         of caller: Caller,
         counted name: String?,
@@ -239,7 +239,7 @@ extension Services {
     /// performed.
     ///
     /// - Parameter begin: Has the value provided.
-    /// - Throws: `CancellationError` if the client leaves; a 429 problem if too many requests of the caller wait; a refusal
+    /// - Throws: `CancellationError` if the client leaves; a 429 or 503 problem if too many requests wait; a refusal
     ///   if the caller loses its rights, or the token of a request that only reads expires; the error of `begin`.
     func wait<Value: Sendable>(
         _ call: Call,
@@ -265,10 +265,10 @@ extension Services {
     }
 
     /// Waits until a state satisfies a condition, and returns the state; nil after some seconds, and at once if too many
-    /// requests of the caller wait: a client would repeat a request that was performed.
+    /// requests wait: a client would repeat a request that was performed.
     ///
     /// - Parameter watchers: Where changes of the state are reported.
-    /// - Throws: As the wait for a value, but no 429 problem.
+    /// - Throws: As the wait for a value, but no 429 or 503 problem.
     func wait<State: Sendable>(
         _ call: Call,
         upTo seconds: Int,
@@ -289,7 +289,7 @@ extension Services {
                     return true
                 }
             }
-        } catch let problem as Problem where problem.code == WaitingRequests.refusal.code {
+        } catch let problem as Problem where [.overQuota, .gatewayFull].contains(problem.code) {
             return nil
         }
     }

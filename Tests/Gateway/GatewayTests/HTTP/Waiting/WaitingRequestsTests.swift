@@ -26,6 +26,20 @@ import Testing
         #expect(add(5) != nil && add(6) == nil)
     }
 
+    /// The limit is that of the gateway, and no quota of the caller.
+    @Test func aFullGatewayRefusesWaitsAndNothingElse() async throws {
+        let fixture = try await AccessFixture { $0.http.connectionLimit = 1 }
+        let path = "/v1/subscriptions/\(fixture.makeSubscription(as: AccessFixture.alice))/values"
+        let tag = fixture.perform("GET", path, as: AccessFixture.alice).headers["ETag"] ?? ""
+        _ = try fixture.services.waiting.add(of: Caller(), counted: nil) {}
+        let wait = HTTPField("Prefer", "wait=5")
+        let headers = [HTTPField("If-None-Match", tag), wait]
+        let poll = fixture.perform("GET", path, as: AccessFixture.alice, "", headers)
+        #expect(poll.status == 503 && poll.code == "gateway-full")
+        let client = fixture.perform("POST", "/v1/clients", as: AccessFixture.alice, #"{"upstream":"demo"}"#, [wait])
+        #expect(client.status == 201 && client.headers["Preference-Applied"] == nil)
+    }
+
     /// A client repeats a request after 429: each repetition made another subscription.
     @Test func aRequestThatHasHadItsEffectIsNotRefusedBecauseOfItsWait() async throws {
         let fixture = try await AccessFixture()
