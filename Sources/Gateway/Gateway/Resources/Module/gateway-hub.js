@@ -1,1 +1,1 @@
-import{serve as o}from"./gateway.js";globalThis.onconnect=o;
+import{serve as e}from"./gateway.js";self.onconnect=e;

@@ -37,7 +37,7 @@ export function serve({ ports: [port] }) {
       scopes.add(data.scope);
       contend(data);
     }
-    port.postMessage("queued");
+    port.postMessage(0);
   };
 }
 

@@ -2,4 +2,4 @@
 
 import { serve } from "./gateway.js";
 
-globalThis.onconnect = serve;
+self.onconnect = serve;
