@@ -382,6 +382,18 @@ CHECKS = [
             }
         }
     """),
+    # Timers may run a little before their time.
+    trial("a_hub_in_a_hidden_page_removes_what_no_tab_needs", """
+        const after = setTimeout, removed = [];
+        fake.changed = ({ remove = [] }) => removed.push(...remove);
+        start();
+        const other = gateway.subscribe({ ...quotes, items: ["b"] });
+        await until(() => other.state.state === "open");
+        Object.defineProperty(document, "hidden", { value: true });
+        window.setTimeout = (run, time, ...rest) => after(run, .99 * time, ...rest);
+        other.close();
+        await until(() => removed.length === 1, 3000);
+    """),
     trial("a_specification_is_copied", """
         const items = ["a"];
         start({ share: "tabs" });

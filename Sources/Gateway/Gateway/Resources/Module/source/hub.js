@@ -257,7 +257,8 @@ class Hub {
     entry.tabs.delete(tab);
     if (entry.tabs.size) return;
     entry.idleAt = performance.now();
-    setTimeout(() => this.#flushSoon(), linger);
+    // Not a moment too early: timers are less exact than the clock.
+    setTimeout(() => this.#flushSoon(), linger + batching);
   }
 
   #remove(tab) {
