@@ -394,6 +394,24 @@ CHECKS = [
         other.close();
         await until(() => removed.length === 1, 3000);
     """),
+    # It kept the connection with all that belongs to the application for a minute and a half.
+    trial("a_connection_that_is_closed_leaves_no_timer", """
+        const running = new Set(), { setTimeout: after, clearTimeout: end } = window;
+        window.setTimeout = (run, time, ...rest) => {
+            const id = after(run, time, ...rest);
+            if (time === 90_000) running.add(id);
+            return id;
+        };
+        window.clearTimeout = (id) => {
+            running.delete(id);
+            end(id);
+        };
+        start();
+        await until(() => handle.state.state === "open");
+        if (running.size !== 1) return `${running.size} timers`;
+        gateway.close();
+        if (running.size) return "the timer goes on";
+    """),
     trial("a_specification_is_copied", """
         const items = ["a"];
         start({ share: "tabs" });

@@ -236,6 +236,7 @@ class Gateway {
     this.#stream = null;
     this.#last = "";
     this.worker?.port.close();
+    clearTimeout(this.#patience);
     this.#leaving.abort();
     this.#queue = [];
     this.own?.close();
