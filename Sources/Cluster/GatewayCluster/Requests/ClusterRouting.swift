@@ -17,7 +17,13 @@ struct ClusterRouting: Sendable {
     /// Performs a request here, or returns the response of the owner of a resource, which may change in the meantime.
     func perform(_ request: Call, _ operation: Operation, onOwnerOf id: String) async throws -> OperationResult {
         try cluster.checkServing()
-        if services.has(id), !cluster.isPrepared(id) { return try await cluster.performHere(request, operation) }
+        if services.has(id), !cluster.isPrepared(id) {
+            do {
+                return try await cluster.performHere(request, operation)
+            } catch is OvertakenChange {
+                // This member has read from the log meanwhile that the stream is a prepared one, and another member's.
+            }
+        }
         let began = cluster.clock()
         var (call, deadline) = (request, began + ClusterNode.logTimeout)
         // The epoch whose log was read up to its end.

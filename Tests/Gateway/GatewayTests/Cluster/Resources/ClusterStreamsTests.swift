@@ -365,6 +365,32 @@ import Testing
         }
     }
 
+    /// The member that creates the stream has not read from the log that the stream is there, and another one has opened it.
+    @Test func aChangeOfAStreamWhoseCreationWasNotReadYetIsPerformedWhereItIsOpen() async throws {
+        try await ClusterFixture.run { fixture in
+            let (first, second) = (fixture.members[0], fixture.members[1])
+            var sources: [String] = []
+            for _ in 0..<2 { sources.append(#"{"subscription":"\#(await first.makeSubscription())"}"#) }
+            await fixture.settle()
+            fixture.engine.holdFrames(for: first.node.process)
+            let created = first.start("POST", "/v1/streams", #"{"sources":[\#(sources[0])]}"#)
+            _ = await second.node.holds(until: .never) { machine, _ in
+                machine.ledger?.specified.values.contains { $0.isOpen != nil } ?? false
+            }
+            let id = try #require(second.node.preparedStreamIDs { _ in true }.first)
+            let path = "/v1/streams/\(id)"
+            let stream = try await Self.open(path, second)
+            await Self.waitForOpening(path, seenBy: second, fixture.engine)
+            let changed = first.start("PATCH", path, #"{"add":[\#(sources[1])]}"#)
+            while first.services.streamResources.entry(id)?.prepared?.sources.count != 2 { await Task.yield() }
+            fixture.engine.releaseFrames(for: first.node.process)
+            #expect(await created.outcome.status == 201)
+            #expect(await changed.outcome.status == 200)
+            #expect(await second.perform("GET", path).json["sources"]?.array?.count == 2)
+            stream.onEnd(.neverOpened)
+        }
+    }
+
     @Test func aStreamWhoseOpeningWasDecidedTooLateIsNotOpen() async throws {
         try await ClusterFixture.run(suspect: .seconds(1_000_000)) { fixture in
             let (first, second) = (fixture.members[0], fixture.members[1])
