@@ -3,8 +3,8 @@ internal import TLCP
 
 /// The connection that a session is bound to, with its timers, and the time for which the session is kept without one.
 ///
-/// Lines are written in the order of the calls. A line that does not fit into the content length of the connection is not
-/// written: the connection ends with `LOOP`.
+/// Lines are written in the order of the calls. Only `writeOrLoop` looks whether a line fits into the content length of the
+/// connection; the session does for its data.
 struct SessionConnection: Sendable {
     /// The present connection; nil while the session is not bound.
     private(set) var stream: StreamBinding?

@@ -1,7 +1,8 @@
 internal import SessionCore
 internal import TLCPTransports
 
-/// What the configuration and the application decide about the connections of a client. Called on network threads.
+/// What the configuration and the application decide about the connections of a client; apart from the choice of the connector, on
+/// network threads.
 struct ConnectionHooks: Sendable {
     let core: ClientCore
 
