@@ -114,8 +114,7 @@ struct ClusterStreams: Sendable {
     private func head(_ stream: PreparedStream, _ call: Call) throws -> OperationResult {
         let sources = stream.definition.request.sources
         for source in sources { try check(source, stream.definition, call) }
-        let areSubscriptions = sources.map { source in if case .subscription = source { true } else { false } }
-        let request = try StreamQuery.request(call).compressed(opener.compresses(areSubscriptions, call))
+        let request = try StreamQuery.request(call).compressed(opener.compresses(sources, call))
         return .stream(StreamRegistry.headers(for: request), StreamOpener.headOnly)
     }
 

@@ -144,8 +144,7 @@ package struct StreamOpener: Sendable {
         request.sources.removeAll { entry.joined[$0.id] == nil && !services.hub.knows($0.topic) }
         if request.sources.isEmpty { request.sources = prepared.sources }
         request.filter = services.permissions(call).filter(of: request.sources)
-        let areSubscriptions = request.sources.map { SourceSelector.existing($0).isSubscription }
-        request = request.compressed(compresses(areSubscriptions, call))
+        request = request.compressed(compresses(request.sources, call))
         for source in request.sources { try check(source, of: id, call) }
         if call.isHead {
             if entry.isOpen, !call.reopensStream { throw inUse(id, call) }
@@ -194,9 +193,14 @@ package struct StreamOpener: Sendable {
 
     /// Whether a stream of sources, with whether each is a subscription, is compressed. Data of several sources are not
     /// compressed together.
-    package func compresses(_ areSubscriptions: [Bool], _ call: Call) -> Bool {
+    private func compresses(_ areSubscriptions: [Bool], _ call: Call) -> Bool {
         services.configuration.compression == .auto && areSubscriptions == [true]
             && PagesResource.acceptsGzip(call.header("Accept-Encoding"))
+    }
+
+    /// Whether a prepared stream of sources is compressed.
+    package func compresses(_ sources: [StreamSource], _ call: Call) -> Bool {
+        compresses(sources.map { SourceSelector.existing($0).isSubscription }, call)
     }
 
     // MARK: - Steps
