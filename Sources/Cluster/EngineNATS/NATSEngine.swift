@@ -71,7 +71,7 @@ extension NATSConnection {
         return LogGeneration(created: created, first: first, last: last)
     }
 
-    /// Whether the server that describes the log leads it, and has heard enough others recently for none of them to lead it.
+    /// Whether the server that describes the log leads it, and has heard enough servers recently for no other one to lead the log.
     static func isLed(_ log: JSONObject) -> Bool {
         guard let cluster = log["cluster"], let others = cluster["replicas"]?.array else { return true }
         if cluster["leader"]?.string == nil { return false }

@@ -1,7 +1,7 @@
 internal import Primitives
 internal import TLCP
 
-/// The connection that a session is bound to, with its timers, and the time for which the session is kept without one.
+/// The connection that a session is bound to, with its timers, and the time for which the session is kept without a connection.
 ///
 /// Lines are written in the order of the calls. Only `writeOrLoop` looks whether a line fits into the content length of the
 /// connection; the session does for its data.

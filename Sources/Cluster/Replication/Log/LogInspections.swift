@@ -77,7 +77,7 @@ extension MemberMachine {
 
     /// A connection to the engine is open; frames are received from now on.
     ///
-    /// - Parameter isLocal: Whether it is the log of this process alone, which replaces that of an engine that is away.
+    /// - Parameter isLocal: Whether the log is that of this process alone, which replaces the log of an engine that is away.
     package mutating func connected(isLocal: Bool = false, at now: Moment) -> [MemberAction] {
         if isLocal != self.isLocal { leaveLog() }
         self.isLocal = isLocal

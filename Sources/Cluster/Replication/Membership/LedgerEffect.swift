@@ -23,7 +23,7 @@ package enum LedgerEffect: Sendable, Equatable {
     case inherited(String, by: UInt64)
     /// A removed member had streams that tickets have opened.
     case ticketsOrphaned(of: UInt64)
-    /// A member has lost its prepared stream to another one, has never owned it, or has removed it.
+    /// A member has lost a prepared stream to another member, has never owned the stream, or has removed the stream.
     case streamLost(String, by: UInt64)
     /// A prepared stream has sources that it did not have before.
     case sourcesAdded(String)

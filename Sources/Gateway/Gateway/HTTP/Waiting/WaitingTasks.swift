@@ -122,8 +122,8 @@ final class WaitingRequests: Sendable {
 
     var count: Int { requests.withLock { $0.all.count } }
 
-    /// Adds a request that `end` ends when its caller loses rights. Returns its number. Throws, without adding it, a 429 problem
-    /// if as many requests as the limit count under the same name, and a 503 problem if as many as the limit of all wait.
+    /// Adds a request that `end` ends when the caller loses rights. Returns the number of the request. If the limit of requests
+    /// under the same name is reached, throws a 429 problem and adds nothing; at the limit of all requests, a 503 problem.
     func add(
         of caller: Caller,
         counted name: String?,
