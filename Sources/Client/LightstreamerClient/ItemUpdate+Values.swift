@@ -38,7 +38,8 @@ extension ItemUpdate {
         try orNil { () throws(ClientError) in patches[try position(name)] } ?? nil
     }
 
-    /// The changed fields by name; a null value is a present nil. Throws with a field schema.
+    /// The changed fields by name; a null value is a present nil. As by position, a `DELETE` has none of the second level.
+    /// Throws with a field schema.
     public var changedFields: [String: String?] {
         get throws(ClientError) { try named(changedFieldsByPositions) }
     }
@@ -46,9 +47,11 @@ extension ItemUpdate {
     /// All fields by name; a null value is a present nil. Throws with a field schema.
     public var fields: [String: String?] { get throws(ClientError) { try named(fieldsByPositions) } }
 
-    /// The changed fields by position; a null value is a present nil.
+    /// The changed fields by position; a null value is a present nil. A `DELETE` has none of the second level, for which
+    /// `isValueChanged` is true.
     public var changedFieldsByPositions: [Int: String?] {
-        fieldsByPositions.filter { changed.contains($0.key) }
+        let last = command == "DELETE" ? layout.fieldCount : values.count
+        return fieldsByPositions.filter { $0.key <= last && changed.contains($0.key) }
     }
 
     /// All fields by position; a null value is a present nil.

@@ -66,7 +66,8 @@ internal import Testing
         #expect(row.description == "item 4, update: 1: k, 2: UPDATE, price: 7")
     }
 
-    @Test func nameOfBothLevelsStandsForTheFirst() throws {
+    /// An update of a row of two levels, of which the second has a field with a name of the first.
+    private static func twoLevelUpdate(_ values: [String?], changed positions: [Int]) -> ItemUpdate {
         let layout = SubscriptionLayout(
             itemNames: ["portfolio"],
             fieldNames: ["key", "command", "qty"],
@@ -77,9 +78,19 @@ internal import Testing
             hasSecondLevel: true
         )
         var changed = FieldSet()
-        for position in [4, 5] { changed.insert(position) }
-        let values = ["k", "UPDATE", "10", "20", "7"]
-        let update = ItemUpdate(layout: layout, itemPos: 1, isSnapshot: false, values: values, changed: changed)
+        for position in positions { changed.insert(position) }
+        return ItemUpdate(layout: layout, itemPos: 1, isSnapshot: false, values: values, changed: changed)
+    }
+
+    @Test func deleteListsNoFieldsOfTheSecondLevel() throws {
+        let update = Self.twoLevelUpdate(["k", "DELETE", nil, nil, nil], changed: [2, 3, 4, 5])
+        #expect(try update.isValueChanged(withFieldName: "price") && update.isValueChanged(withFieldPos: 4))
+        #expect(try update.changedFields == ["command": "DELETE", "qty": nil])
+        #expect(update.changedFieldsByPositions == [2: "DELETE", 3: nil])
+    }
+
+    @Test func nameOfBothLevelsStandsForTheFirst() throws {
+        let update = Self.twoLevelUpdate(["k", "UPDATE", "10", "20", "7"], changed: [4, 5])
         #expect(try update.value(withFieldName: "qty") == "10")
         #expect(try !update.isValueChanged(withFieldName: "qty"))
         #expect(try update.changedFields == ["price": "7"])
