@@ -101,6 +101,7 @@ struct RequestQueue: ~Copyable {
     mutating func sessionEnded(_ out: inout SessionOutput) {
         batchLimit = .max
         refused = []
+        heartbeat.sessionEnded()
         controls.sessionEnded()
         for case .notify(let token, let event) in subscriptions.sessionEnded() {
             out.notify(.subscription(token, event))
@@ -179,7 +180,7 @@ struct RequestQueue: ~Copyable {
             out.emit(.send(socket, batch.bytes))
             hasSent = true
         }
-        if hasSent, heartbeat.interval != nil { heartbeat.requestSent(at: now, &out) }
+        if hasSent { heartbeat.requestSent(at: now, &out) }
     }
 
     /// The next batch for an HTTP request; nil: nothing is pending.

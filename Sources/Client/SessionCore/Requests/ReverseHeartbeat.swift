@@ -11,6 +11,8 @@ struct ReverseHeartbeat {
     private(set) var interval: Duration?
     /// When the timer fires, if it is running.
     private var due = Moment.zero
+    /// When the last request was sent, before the first one when the first connection was established; nil without a session.
+    private var lastRequest: Moment?
 
     /// No connection; `option` is the interval of the option, zero: none.
     init(option: Duration = .zero) { self.option = option }
@@ -35,19 +37,24 @@ struct ReverseHeartbeat {
         decide()
     }
 
-    /// The connection that heartbeats belong to is established.
+    /// The connection that heartbeats belong to is established. The time since the last request on a former one counts.
     mutating func begin(at now: Moment, _ out: inout SessionOutput) {
         isActive = true
         decide()
-        requestSent(at: now, &out)
+        start(since: lastRequest ?? now, at: now, &out)
     }
 
-    /// Something was sent to the server: the next heartbeat is due an interval from now.
-    mutating func requestSent(at now: Moment, _ out: inout SessionOutput) {
+    /// A request was sent to the server: the next heartbeat is due an interval from now.
+    mutating func requestSent(at now: Moment, _ out: inout SessionOutput) { start(since: now, at: now, &out) }
+
+    private mutating func start(since last: Moment, at now: Moment, _ out: inout SessionOutput) {
+        lastRequest = last
         guard let interval else { return }
-        due = now + interval
-        out.startTimer(.heartbeat, after: interval)
+        due = max(now, last + interval)
+        out.startTimer(.heartbeat, after: due - now)
     }
+
+    mutating func sessionEnded() { lastRequest = nil }
 
     /// The connection is no longer used.
     mutating func end(_ out: inout SessionOutput) {

@@ -541,6 +541,20 @@ internal import Testing
         #expect(harness.takeRequests() == ["POST heartbeat&LS_session=sid |"])
     }
 
+    @Test func bindsOfAStreamDoNotPutHeartbeatsOff() {
+        let harness = SessionHarness.bound(.httpStreaming) { $0.reverseHeartbeatInterval = 5 }
+        harness.advance(3000)
+        harness.receive("LOOP,0", "CONOK,sid,70000,5000,*")
+        #expect(harness.remaining(.heartbeat) == 2000)
+        harness.receive("LOOP,0")
+        harness.advance(2500)
+        harness.receive("CONOK,sid,70000,5000,*")
+        _ = harness.takeTrace()
+        harness.advance(0)
+        #expect(harness.takeRequests() == ["POST heartbeat&LS_session=sid |"])
+        #expect(harness.remaining(.heartbeat) == 5000)
+    }
+
     @Test func heartbeatOverHTTPWaitsForTheRequestUnderWay() {
         let harness = SessionHarness.bound(.httpPolling) { $0.reverseHeartbeatInterval = 1 }
         harness.subscribe(1, item: "a")
