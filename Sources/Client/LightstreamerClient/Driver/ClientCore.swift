@@ -95,6 +95,9 @@ final class ClientCore: Sendable {
         }
     }
 
+    /// Why a call has closed the connection.
+    var closure: SubscriptionStop { state.withLock { $0.isShutDown ? .shutDown : .disconnected } }
+
     // MARK: - Options
 
     func updateOptions(_ change: (inout ConnectionOptionValues) -> Void) throws(ClientError) {

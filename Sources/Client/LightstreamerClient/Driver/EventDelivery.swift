@@ -93,7 +93,7 @@ final class EventDelivery {
         case .legacy(let event):
             if case .connectionFailed = event { core.state.withLock { $0.counters.connectionFailures &+= 1 } }
             emit(.legacy(event))
-            if event == .closed { stop(.disconnected) }
+            if event == .closed { stop(core.closure) }
         }
     }
 

@@ -49,7 +49,7 @@ final class ConnectionWatch: ClientObserver, Sendable {
         case .status(let status): if status.isConnected { wait.resolve(.success(())) }
         case .serverError(let code, let message):
             wait.resolve(.failure(SessionRefused(code: code, message: message)))
-        case .legacy(.closed): wait.resolve(.failure(SubscriptionStop.disconnected.error))
+        case .legacy(.closed): wait.resolve(.failure(client.core.closure.error))
         case .subscription, .property, .message, .legacy, .bytesReceived: break
         }
     }

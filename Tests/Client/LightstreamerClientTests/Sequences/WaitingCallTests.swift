@@ -117,6 +117,22 @@ internal import Testing
         }
     }
 
+    /// One thread runs the calls, up to their waits, and then `shutdown()`.
+    @Test(.timeLimit(.minutes(1))) func waitingCallsEndWithTheClient() async throws {
+        let executor = EventLoops.shared.taskExecutor()
+        let (fixture, _) = try await ClientFixture.connecting { $0.taskExecutor = executor }
+        let client = fixture.client
+        let subscription = try Subscription(mode: .merge, item: "a", fields: ["x"])
+        try client.subscribe(subscription)
+        let connecting = Task(executorPreference: executor) { try await client.connected() }
+        let activating = Task(executorPreference: executor) { try await subscription.activated() }
+        await Task(executorPreference: executor) { await client.shutdown() }.value
+        for waiting in [connecting, activating] {
+            let error = await #expect(throws: ClientError.self) { try await waiting.value }
+            #expect(error?.code == .shutDown)
+        }
+    }
+
     @Test func activatedReturnsOnceSubscribed() async throws {
         try await withServer { client, _ in
             let subscription = try manualSubscription(item: "a")
