@@ -49,7 +49,8 @@ public struct ClientConfiguration: Sendable {
 
     /// The network threads. Default: those of the process.
     public var eventLoops = EventLoops.shared
-    /// The log: levels `trace` and `debug`, and a refused control link at `warning`; never a password. Default: none.
+    /// The log: level `debug`, and at `warning` a refused control link and control requests that fail in succession; never a
+    /// password. Default: none.
     public var logger = Logger(label: "lightstreamer.client") { _ in SwiftLogNoOpLogHandler() }
     #if MetricsSupport
         /// Where the client's metrics are made, such as `MetricsSystem.factory`; nil: the client reports none. With the trait

@@ -41,7 +41,8 @@ public protocol SubscriptionDelegate: AnyObject, Sendable {
         message: String?,
         forCommandSecondLevelItemWithKey key: String
     )
-    /// The frequency limit in force changed; nil: unknown.
+    /// The server has announced the frequency limit in force. With a second level it is the highest limit of both, and is
+    /// reported when it changes; nil: unknown.
     func subscription(_ subscription: Subscription, didReceiveRealFrequency frequency: RealMaxFrequency?)
 }
 

@@ -55,8 +55,8 @@ extension Subscription {
     public func activated() async throws { try await wait { $0.isSubscribed ? () : nil } }
 
     /// Waits until the snapshot of every item has arrived, and returns the present rows: in MERGE mode one for each item,
-    /// in DISTINCT mode the last ones, in COMMAND mode one for each key, without a second level. An item that has no value
-    /// is waited for. Throws `ClientError` with `lifecycle` if no snapshot is requested.
+    /// in DISTINCT mode the last ones, in COMMAND mode one for each key, whose second level is not waited for. An item that
+    /// has no value is waited for. Throws `ClientError` with `lifecycle` if no snapshot is requested.
     public func snapshot() async throws -> [ItemUpdate] {
         guard let requested = requestedSnapshot, requested != .no else {
             throw ClientError(.lifecycle, property: "requestedSnapshot", rule: "The Subscription requests no snapshot")
