@@ -117,14 +117,14 @@ extension Subscription {
 
 /// Activation, deactivation and the present values.
 extension Subscription {
-    /// Makes the subscription active and returns its properties, with the values that it has in a session that is adopted, and
-    /// a further observer, held strongly. Throws `lifecycle` if it is active, or items or fields are not set.
+    /// Makes the subscription active and queues it for the driver, unless it has values from a session that is adopted; the
+    /// further observer is held strongly. Throws `lifecycle` if it is active, or items or fields are not set.
     func activate(
         _ token: SubscriptionToken,
         on core: ClientCore,
         with table: ValueTable? = nil,
         observer: (any SubscriptionObserver)? = nil
-    ) throws(ClientError) -> SubscriptionProperties {
+    ) throws(ClientError) {
         try state.withLock { state throws(ClientError) in
             if state.isActive { throw ClientError(.lifecycle, rule: "Cannot subscribe to an active Subscription") }
             let properties = state.properties
@@ -141,12 +141,12 @@ extension Subscription {
             state.core = core
             guard let table else {
                 state.table = ValueTable(properties: properties)
-                return properties
+                // Inside the lock, so that a change of the frequency reaches the driver after the subscription.
+                return core.mailbox.put(.subscribe(self, token, properties))
             }
             state.table = table
             if let position = table.keyPosition { state.keyPosition = position }
             if let position = table.commandPosition { state.commandPosition = position }
-            return properties
         }
     }
 

@@ -245,9 +245,8 @@ final class ClientCore: Sendable {
         try state.withLock { state throws(ClientError) in
             if state.isShutDown { throw Self.shutDownError }
             let token = SubscriptionToken(Self.makeToken())
-            let properties = try subscription.activate(token, on: self, observer: observer)
+            try subscription.activate(token, on: self, observer: observer)
             state.subscriptions[token] = subscription
-            mailbox.put(.subscribe(subscription, token, properties))
         }
     }
 

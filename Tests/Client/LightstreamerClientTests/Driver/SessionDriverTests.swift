@@ -35,6 +35,20 @@ internal import Testing
         await fixture.client.shutdown()
     }
 
+    /// `setRequestedMaxFrequency` on another thread, right after the activation by `subscribe`.
+    @Test func frequencyThatIsSetDuringSubscribeFollowsTheSubscription() async throws {
+        let core = ClientCore(configuration: ClientConfiguration())
+        let subscription = try Subscription(mode: .merge, item: "a", fields: ["f"])
+        try subscription.activate(SubscriptionToken(1), on: core)
+        try subscription.setRequestedMaxFrequency(.limited(2))
+        let inputs = await core.mailbox.take()
+        #expect(inputs.count == 2)
+        guard case .subscribe? = inputs.first, case .changeMaxFrequency? = inputs.last else {
+            Issue.record("other inputs: \(inputs)")
+            return
+        }
+    }
+
     /// One thread runs the calls and the client's task, which handles all of the calls together.
     @Test(.timeLimit(.minutes(1))) func sessionIsCreatedAtTheAddressOfTheCall() async throws {
         let executor = EventLoops.shared.taskExecutor()
