@@ -60,9 +60,9 @@ final class EventDelivery {
         }
     }
 
-    /// Tells the subscriptions why no further events follow.
+    /// Tells the subscriptions why no further events follow, except those that the application has moved to another client.
     private func stop(_ cause: SubscriptionStop) {
-        for subscription in subscriptions.values {
+        for subscription in subscriptions.values where subscription.state.withLock({ $0.core === core }) {
             for observer in subscription.observers { observer.subscription(subscription, stopped: cause) }
         }
     }

@@ -229,6 +229,37 @@ internal import Testing
         #expect(error?.code == .shutDown)
     }
 
+    /// The subscription leaves the client after the shutdown has begun, and before the client's task handles it: one thread runs
+    /// both.
+    @Test(.timeLimit(.minutes(1))) func shutdownDoesNotStopASubscriptionThatHasMoved() async throws {
+        let executor = EventLoops.shared.taskExecutor()
+        let (fixture, _) = try await ClientFixture.connecting { $0.taskExecutor = executor }
+        let (client, other) = (fixture.client, try ClientFixture().client)
+        let subscription = try Subscription(mode: .merge, item: "a", fields: ["x"])
+        let recorder = StopRecorder()
+        subscription.addObserver(recorder)
+        try client.subscribe(subscription)
+        try await Task(executorPreference: executor) {
+            client.core.beginShutdown()
+            try client.unsubscribe(subscription)
+            try other.subscribe(subscription)
+        }.value
+        await client.shutdown()
+        #expect(recorder.causes.withLock { $0 } == [])
+        await other.shutdown()
+        #expect(recorder.causes.withLock { $0 } == [.shutDown])
+    }
+
+    private final class StopRecorder: SubscriptionObserver {
+        let causes = Mutex<[SubscriptionStop]>([])
+
+        func subscription(_ subscription: Subscription, emitted event: SubscriptionEvent) {}
+
+        func subscription(_ subscription: Subscription, stopped cause: SubscriptionStop) {
+            causes.withLock { $0.append(cause) }
+        }
+    }
+
     @Test func connectNeedsAnAddress() async throws {
         let fixture = try ClientFixture(address: nil)
         let error = #expect(throws: ClientError.self) { try fixture.client.connect() }
