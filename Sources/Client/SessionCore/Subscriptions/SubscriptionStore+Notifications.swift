@@ -100,8 +100,8 @@ extension SubscriptionStore {
             case .user(let token) = machines.values[index].role
         else { return }
         if release(secondLevels) { effects.append(.requestsWaiting) }
-        effects.append(.notify(token, event))
         if !secondLevels.isEmpty { notifyFrequency(of: id, into: &effects) }
+        effects.append(.notify(token, event))
     }
 
     /// Asks the machine for the event of a line, and emits it for the subscription of the user.

@@ -51,7 +51,7 @@ struct TwoLevelFrequencyTests {
     @Test func clearedKeysNoLongerCountAndTheAggregateMayBecomeUnknown() throws {
         var fixture = try Self.fixture(keys: ["k1", "k2"])
         #expect(try fixture.receive("CONF,2,7,filtered", "CONF,3,7,filtered").brief == ["frequency 7.0"])
-        #expect(try fixture.receive("CS,1,1").brief == [">", "cs 1", "frequency nil"])
+        #expect(try fixture.receive("CS,1,1").brief == [">", "frequency nil", "cs 1"])
         #expect(try fixture.receive("CONF,2,9,filtered") == [], "its delete is under way")
     }
 
