@@ -63,6 +63,9 @@ package enum SessionTransport: Sendable, Hashable, CaseIterable {
 
     /// The first word of `LS_cause`.
     var causePrefix: String { usesWebSocket ? "ws" : "http" }
+
+    /// The `LS_cause` of a bind after a `LOOP` over the transport; nil after an HTTP poll, as with the official clients.
+    var loopCause: String? { self == .httpPolling ? nil : "\(causePrefix).loop" }
 }
 
 /// Counts the data notifications of a session, so that a recovery can name the first one that is missing.

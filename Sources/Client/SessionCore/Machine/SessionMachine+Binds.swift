@@ -6,7 +6,7 @@ extension SessionMachine {
     var bestTransport: SessionTransport? { ladder.bestTransport(forced: options.values.forcedTransport) }
 
     /// Binds the session with the best transport.
-    mutating func bindInBestWay(cause: String, at context: EventContext) {
+    mutating func bindInBestWay(cause: String?, at context: EventContext) {
         guard let session else { return }
         opening.cause = cause
         requests.controls.dropSwitch()
@@ -170,8 +170,8 @@ extension SessionMachine {
         case .polling: pollLooped(binding, delay: delay, at: context)
         case .requested where !binding.transport.streams: pollLooped(binding, delay: delay, at: context)
         case .streaming, .pollingForced, .requested, .greeting:
-            let cause = "\(binding.transport.causePrefix).loop"
-            rebind(cause: cause, after: loopPause(.zero, at: context), leaving: binding, at: context)
+            let pause = loopPause(.zero, at: context)
+            rebind(cause: binding.transport.loopCause, after: pause, leaving: binding, at: context)
         case .opening, .pausing: break
         }
     }
@@ -182,7 +182,7 @@ extension SessionMachine {
         // The server closes a WebSocket after the `LOOP` of a rebind, also if the transport was set back meanwhile.
         guard bestTransport == binding.transport, !(binding.transport.usesWebSocket && requests.controls.isSwitching)
         else {
-            let cause = requests.controls.switchCause ?? "\(binding.transport.causePrefix).loop"
+            let cause = requests.controls.switchCause ?? binding.transport.loopCause
             return rebind(cause: cause, after: pace.loopedEvenly(at: context.now), leaving: binding, at: context)
         }
         requests.controls.dropSwitch()
@@ -203,7 +203,7 @@ extension SessionMachine {
     }
 
     private mutating func rebind(
-        cause: String,
+        cause: String?,
         after pause: Duration,
         leaving binding: SessionBinding,
         at context: EventContext
@@ -223,7 +223,7 @@ extension SessionMachine {
             return poll(at: context)
         }
         leave(binding)
-        bindInBestWay(cause: opening.cause ?? "\(binding.transport.causePrefix).loop", at: context)
+        bindInBestWay(cause: opening.cause ?? binding.transport.loopCause, at: context)
     }
 
     /// Releases the connection of a binding that ended with `LOOP`.

@@ -110,7 +110,7 @@ extension SessionMachine {
 
     /// The session is lost, or its creation failed; another creation follows after a pause.
     mutating func loseSession(
-        cause: String,
+        cause: String?,
         wait: RetryWait,
         isNextUnlimited: Bool = false,
         at context: EventContext
@@ -120,7 +120,7 @@ extension SessionMachine {
 
     /// Gives up the session or its creation; another creation follows after the pause. Where no transport is admitted any
     /// more, the next session tries all of them.
-    private mutating func retry(cause: String, after pause: Duration, isNextUnlimited: Bool = false) {
+    private mutating func retry(cause: String?, after pause: Duration, isNextUnlimited: Bool = false) {
         out.close(state.connection)
         opening.cause = cause
         if bestTransport == nil {

@@ -411,6 +411,7 @@ internal import Testing
         if to == .wsStreaming || to == .wsPolling {
             harness.open("WSOK")
         }
+        #expect(harness.takeRequests().last?.contains("LS_cause=") == (from != .httpPolling))
         let kind = harness.orders[harness.stream]?.kind
         harness.receive("CONOK,sid,70000,5000,*")
         #expect(harness.status.rawValue == "CONNECTED:\(to.rawValue)")
@@ -497,8 +498,8 @@ internal import Testing
         harness.setOptions { $0.forcedTransport = .httpStreaming }
         #expect(harness.takeRequests() == [])
         harness.advance(2000)
-        let cause = forced == .wsPolling ? "ws.loop" : "http.loop"
-        #expect(harness.takeRequests().last?.hasSuffix("LS_cause=\(cause)") == true)
+        let cause = forced == .wsPolling ? "&LS_cause=ws.loop" : "&LS_send_sync=false"
+        #expect(harness.takeRequests().last?.hasSuffix(cause) == true)
         #expect(harness.orders[harness.stream]?.kind == .httpStream)
         #expect(harness.openConnections == [harness.stream])
     }
