@@ -218,7 +218,7 @@ import Testing
     }
 
     /// Generated clients send the defaults of members that their callers leave out.
-    @Test(arguments: ["NewSubscription", "NewStreamByJoin", "JoinSource"])
+    @Test(arguments: ["NewSubscription", "NewStreamThatJoins", "SubscriptionToJoin"])
     func aFeedIsValidBesideTheDefaultsOfOtherMembers(name: String) throws {
         let schema = try #require(contract.root["components"]?["schemas"]?[name])
         let body = JSONValue.object(filled(JSONObject([.init(name: "feed", value: "quotes")]), schema))
