@@ -324,6 +324,16 @@ internal import Testing
         #expect(!sink.present.ofClients.contains(.client(client.id, .event(.sessionStarted(polling: false)))))
     }
 
+    /// Each restart of a replica was logged and counted as a lost connection of the upstream.
+    @Test func recoveryOfAnAdoptedSessionIsNoFailure() throws {
+        let client = try #require(try pool().adopt(Self.adoption).first?.client)
+        client.client(client.core, emitted: .status(.disconnectedTryingRecovery))
+        let failures = sink.present.ofClients.compactMap { change -> LastFailure?? in
+            if case .client(_, .event(.status(_, let failure))) = change { failure } else { nil }
+        }
+        #expect(failures.first == .some(nil))
+    }
+
     @Test func abandonedSessionsLeaveNothingButOtherResources() throws {
         let pool = pool { $0.upstreams[0].maxSessions = 1 }
         let implicit = try pool.joinImplicit(Self.grouped, as: SubscriptionID("s1")).resource

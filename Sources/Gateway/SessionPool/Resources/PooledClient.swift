@@ -96,7 +96,11 @@ package final class PooledClient: Sendable {
 
     /// Starts to report the events of the client to the sink. `isAdopting`: it continues the session of another process.
     func startReporting(isAdopting: Bool) {
-        state.withLock { $0.legacy = LegacyDerivation(status: core.status, continuesSession: isAdopting) }
+        state.withLock { state in
+            state.legacy = LegacyDerivation(status: core.status, continuesSession: isAdopting)
+            // No connection has failed when the first status reports the recovery of an adopted session.
+            state.isRecovering = isAdopting
+        }
         isInterrupted.store(core.status.isInterrupted, ordering: .sequentiallyConsistent)
         isDelivering.store(core.status.delivers, ordering: .sequentiallyConsistent)
         core.addObserver(self)
@@ -252,6 +256,7 @@ extension PooledClient: ClientObserver {
         switch status {
         // The last attempt to recover the session has been noted, unless the server has refused it.
         case .disconnectedWillRetry where wasRecovering && core.lastRefusal == nil: break
+        case .disconnectedTryingRecovery where wasRecovering: break
         case .disconnectedWillRetry, .disconnectedTryingRecovery: noteFailure()
         case .connectedWSStreaming, .connectedHTTPStreaming, .connectedWSPolling, .connectedHTTPPolling: noteSuccess()
         case .disconnected: noteClosure()
