@@ -81,8 +81,8 @@ struct EngineFacts: Sendable, Equatable {
 extension NATSConnection {
     package func warnings() async -> [String] {
         guard let log = try? await api("STREAM.INFO", "") else { return [] }
-        let reply = try? await request("$SYS.REQ.USER.INFO", [[]], collecting: .messages(1), within: Self.replyTime)
-        let user = reply.flatMap { try? JSONValue(parsing: $0[0].bytes) }
+        let reply = try? await reply(to: "$SYS.REQ.USER.INFO", "")
+        let user = reply.flatMap { try? JSONValue(parsing: $0) }
         var facts = EngineFacts(user: user?.object, log: log)
         facts.messageLimit = messageLimit
         facts.hasOtherLimits = (log["config"]?.object).flatMap { configuration.update(of: $0) } != nil

@@ -27,6 +27,8 @@ package struct NATSConfiguration: Sendable, Equatable {
     package var replyBytes = 1 << 30
     /// The number of servers of the engine that store the log.
     package var copies = 1
+    /// How long a reply may take before the call is made again: servers drop it while they elect a leader.
+    var replyTime = Duration.seconds(1)
     /// Whether a connection gives an existing log these limits.
     package var changesLog = true
 

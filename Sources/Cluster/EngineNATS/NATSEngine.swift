@@ -33,8 +33,6 @@ package struct NATSEngine: ClusterEngine {
 
 extension NATSConnection {
     private static let notFound: UInt64 = 404
-    /// How long a reply may take before the request is repeated: servers drop it while they elect a leader.
-    static let replyTime = Duration.seconds(1)
     /// The longest time since a leader has heard a server that follows no other leader, in nanoseconds: servers elect another
     /// one after 4 s.
     private static let longestSilence: UInt64 = 3_000_000_000
@@ -48,23 +46,14 @@ extension NATSConnection {
             }
             // Once, because there is no reply without the permission. `warnings` tells if the server has not done it.
             let subject = "$JS.API.STREAM.UPDATE.\(configuration.stream)"
-            _ = try? await request(subject, [Array(update.utf8)], collecting: .messages(1), within: Self.replyTime)
+            _ = try? await reply(to: subject, update)
         } catch EngineError.missing {
             _ = try await api("STREAM.CREATE", configuration.streamJSON)
         }
     }
 
     package func inspectLog() async throws -> LogGeneration {
-        var info = try await api("STREAM.INFO", "")
-        // Any server describes what it has of the log while there is no leader, and a former leader does so for a second after
-        // the servers have met again. Frames that members have read may be missing there.
-        var attempts = 1
-        while !Self.isLed(info) {
-            guard attempts < 5 else { throw EngineError.timeout }
-            attempts += 1
-            try await Task.sleep(for: Self.replyTime)
-            info = try await api("STREAM.INFO", "")
-        }
+        let info = try await api("STREAM.INFO", "", ofLeader: true)
         guard let created = info["created"]?.string, let state = info["state"]?.object,
             let last = state["last_seq"]?.unsigned, let first = state["first_seq"]?.unsigned
         else { throw EngineError.refused("stream info without state") }
@@ -86,25 +75,40 @@ extension NATSConnection {
         return (try? JSONValue(parsing: reply))?.object?["error"]?.object?["description"]?.string
     }
 
-    /// A call of JetStream's API about the log's stream. Throws `missing` if there is no such stream.
+    /// A call of JetStream's API about the log's stream. Throws `missing` if there is no such stream. A call without a
+    /// reply in time is made again, five times in all, and may be handled twice.
     ///
-    /// - Parameter attempts: How many times a call is made that is not replied to in time. It may be handled twice.
-    func api(_ operation: String, _ body: String, attempts: Int = 5) async throws -> JSONObject {
+    /// - Parameter ofLeader: Whether the reply has to come from a server that leads the log. Any server describes what it has of the
+    ///   log while there is no leader, and a former leader does so for a second after the servers have met again. Frames that
+    ///   members have read may be missing there.
+    func api(_ operation: String, _ body: String, ofLeader: Bool = false) async throws -> JSONObject {
         let subject = "$JS.API.\(operation).\(configuration.stream)"
-        let reply: [NATSReply]
-        do {
-            reply = try await request(subject, [Array(body.utf8)], collecting: .messages(1), within: Self.replyTime)
-        } catch EngineError.timeout where attempts > 1 {
-            return try await api(operation, body, attempts: attempts - 1)
-        } catch EngineError.noResponder {
-            throw EngineError.refused("JetStream is not enabled. Start NATS with -js.")
+        for _ in 1...5 {
+            let reply: [UInt8]
+            do {
+                reply = try await self.reply(to: subject, body)
+            } catch EngineError.timeout {
+                continue
+            } catch EngineError.noResponder {
+                throw EngineError.refused("JetStream is not enabled. Start NATS with -js.")
+            }
+            guard case .object(let object)? = try? JSONValue(parsing: reply) else {
+                throw EngineError.refused("\(operation): no JSON")
+            }
+            if let error = object["error"]?.object {
+                if error["code"]?.unsigned == Self.notFound { throw EngineError.missing }
+                throw EngineError.refused("\(operation): \(Self.cause(of: error))")
+            }
+            if !ofLeader || Self.isLed(object) { return object }
+            try await Task.sleep(for: configuration.replyTime)
         }
-        guard case .object(let object)? = try? JSONValue(parsing: reply[0].bytes) else {
-            throw EngineError.refused("\(operation): no JSON")
-        }
-        guard let error = object["error"]?.object else { return object }
-        if error["code"]?.unsigned == Self.notFound { throw EngineError.missing }
-        throw EngineError.refused("\(operation): \(Self.cause(of: error))")
+        throw EngineError.timeout
+    }
+
+    /// The reply of a server, if it arrives in time.
+    func reply(to subject: String, _ body: String) async throws -> [UInt8] {
+        try await request(subject, [Array(body.utf8)], collecting: .messages(1), within: configuration.replyTime)[0]
+            .bytes
     }
 
     /// The description of an error of JetStream's API, and the setting to change where servers have no room for the log.
