@@ -114,15 +114,17 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
 
     /// The server replies to repeated frames alone: the others come back, which confirms them.
     package func append(_ frame: [UInt8], again: Bool) {
-        publish(frame, to: appends, replyTo: again ? "\(inbox).\(Self.frameToken)" : nil)
+        let status = publish(frame, to: appends, replyTo: again ? "\(inbox).\(Self.frameToken)" : nil)
+        guard status == NATS_MAX_PAYLOAD else { return }
+        receive(.notStored("\(appends): a message of \(frame.count) bytes is larger than the max_payload of NATS"))
     }
 
     package func broadcast(_ bytes: [UInt8]) { publish(bytes, to: configuration.broadcasts) }
 
-    func publish(_ bytes: [UInt8], to subject: String, replyTo: String? = nil) {
-        guard let handle else { return }
-        // Messages that cannot be sent are lost, as on the network; frames are sent again.
-        _ = bytes.withUnsafeBytes { bytes in
+    /// Messages that cannot be sent are lost, as on the network; frames are sent again.
+    @discardableResult
+    func publish(_ bytes: [UInt8], to subject: String, replyTo: String? = nil) -> natsStatus {
+        bytes.withUnsafeBytes { bytes in
             if let replyTo {
                 natsConnection_PublishRequest(handle, subject, replyTo, bytes.baseAddress, Int32(bytes.count))
             } else {

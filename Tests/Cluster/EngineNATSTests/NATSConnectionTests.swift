@@ -50,6 +50,21 @@ import Testing
         #expect(calls.load(ordering: .relaxed) == 5)
     }
 
+    /// The gateway was silent about a frame that the server would not accept, and sent it again and again.
+    @Test func frameBeyondTheLimitOfTheServerIsNotStored() async throws {
+        try await connected(maxPayload: 8) { _, _ in
+            nil
+        } _: { connection, inputs in
+            connection.append([UInt8](repeating: 0, count: 9), again: false)
+            var reason = ""
+            for await case .notStored(let text) in inputs {
+                reason = text
+                break
+            }
+            #expect(reason == "g.in.frames: a message of 9 bytes is larger than the max_payload of NATS")
+        }
+    }
+
     /// Runs a test with a connection to a server.
     private func connected(
         maxPayload: Int = 1 << 20,
