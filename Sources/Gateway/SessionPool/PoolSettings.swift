@@ -175,4 +175,6 @@ extension UpstreamRefusal {
     /// The code of a subscription that the gateway ended because the values of its upstream exceed their budget. The codes
     /// of a server are below 100, those of its Metadata Adapter at most 0.
     package static let valuesCode = 1000
+    /// The code of a shared subscription of a cluster that the gateway could not open; the message is a sentence with the reason.
+    package static let unopenedCode = 1001
 }

@@ -6,9 +6,6 @@ internal import SessionCore
 
 /// Applies changes to the hub of a member. The task of `ClusterNode` owns it.
 struct ClusterApplier: Sendable {
-    /// Lightstreamer's code for an internal error; the message has the reason.
-    static let failureCode = 68
-
     private let hub: EventHub
     private var clients: Set<ClientID> = []
     private var subscriptions: Set<SubscriptionID> = []

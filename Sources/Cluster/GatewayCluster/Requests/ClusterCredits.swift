@@ -176,7 +176,7 @@ extension ClusterNode {
     private func failed(_ id: String, _ error: PoolError) {
         let cause = ProblemDetails.sentence(for: error)
         report(unopened: cause)
-        let failure = SubscriptionEvent.failed(code: ClusterApplier.failureCode, message: cause)
+        let failure = SubscriptionEvent.failed(code: UpstreamRefusal.unopenedCode, message: cause)
         take(.subscription(SubscriptionID(id), .event(failure)))
     }
 

@@ -67,6 +67,7 @@ package enum ProblemDetails {
     /// the code has a meaning for sessions.
     static func detail(of refusal: UpstreamRefusal, _ kind: UpstreamCodes.Kind) -> String {
         if refusal.isRemoval { return "The server removed the subscription." }
+        if refusal.code == UpstreamRefusal.unopenedCode { return refusal.message }
         let kinds: [UpstreamCodes.Kind] = kind == .subscription ? [.subscription, .session] : [kind]
         let known = kinds.first { UpstreamCodes.meaning(of: refusal.code, kind: $0) != nil }
         let meaning = known.flatMap { UpstreamCodes.meaning(of: refusal.code, kind: $0) }

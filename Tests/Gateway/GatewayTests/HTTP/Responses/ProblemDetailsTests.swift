@@ -43,6 +43,13 @@ import Testing
         #expect(detail.hasPrefix(message + ". Divide the items"))
     }
 
+    /// The limit of an upstream was called an internal error of the server.
+    @Test func aSubscriptionThatTheGatewayDidNotOpenIsNoResponseOfTheServer() {
+        let quota = ProblemDetails.sentence(for: PoolError.overQuota(.subscriptions(upstream: "demo", limit: 1)))
+        let refusal = UpstreamRefusal(code: UpstreamRefusal.unopenedCode, message: quota)
+        #expect(ProblemDetails.detail(of: refusal, .subscription) == quota)
+    }
+
     @Test func codesOfTheClassReferenceHaveAMeaning() {
         let sessions = [0, 1, 2, 7, 8, 9, 10, 11, 21, 60, 61, 62, 66, 68, 70, 71] + Array(30...39)
         let subscriptions = [0, 14, 15, 16, 17, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 61, 66, 68]
