@@ -111,32 +111,53 @@ struct BlockEncoder {
 
 /// Reads the events of a segment from its blocks, in order.
 struct BlockDecoder: Sendable {
+    /// The most values of the rows that are returned together. The rows of a small block can take gigabytes.
+    private static let mostValues = 1 << 16
+
     private var memory: BlockMemory
     private let segment: RecordedSegment
+    /// The columns of the present block, behind the events that were returned.
+    private var columns: [ByteReader] = []
+    /// The number of events of the present block that were not returned yet.
+    private var rest = 0
 
     init(_ segment: RecordedSegment) {
         self.segment = segment
         memory = BlockMemory(segment)
     }
 
-    mutating func events(of block: ArraySlice<UInt8>) throws(ContentViolation) -> [RecordedEvent] {
+    /// Begins a block.
+    mutating func begin(_ block: ArraySlice<UInt8>) throws(ContentViolation) {
         var head = ByteReader(block)
         // Each event has an entry in three columns.
-        let count = try head.number(upTo: block.count / 3, "the number of events")
+        rest = try head.number(upTo: block.count / 3, "the number of events")
         var lengths: [Int] = []
         for _ in 0..<BlockColumn.values + segment.fields.count {
             lengths.append(try head.number(upTo: block.count, "the length of a column"))
         }
-        var columns: [ByteReader] = []
+        columns = []
         for length in lengths { columns.append(ByteReader(try head.bytes(length))) }
+        guard head.isAtEnd else { throw ContentViolation("a column is too long") }
+        try checkEnd()
+    }
+
+    /// The next events of the block; nil at its end.
+    mutating func next() throws(ContentViolation) -> [RecordedEvent]? {
+        if rest == 0 { return nil }
+        let count = min(rest, max(1, Self.mostValues / segment.fields.count))
+        rest -= count
         var events: [RecordedEvent] = []
         events.reserveCapacity(count)
-        for _ in 0..<count { events.append(try event(&columns)) }
-        guard head.isAtEnd, columns.allSatisfy(\.isAtEnd) else { throw ContentViolation("a column is too long") }
+        for _ in 0..<count { events.append(try event()) }
+        try checkEnd()
         return events
     }
 
-    private mutating func event(_ columns: inout [ByteReader]) throws(ContentViolation) -> RecordedEvent {
+    private func checkEnd() throws(ContentViolation) {
+        guard rest > 0 || columns.allSatisfy(\.isAtEnd) else { throw ContentViolation("a column is too long") }
+    }
+
+    private mutating func event() throws(ContentViolation) -> RecordedEvent {
         let pause = try columns[BlockColumn.times].number(upTo: Int(Int32.max) * 1_000, "a pause in milliseconds")
         let (time, isTooLarge) = memory.time.addingReportingOverflow(Int64(pause))
         if isTooLarge { throw ContentViolation("a time exceeds 64 bits") }
@@ -152,7 +173,7 @@ struct BlockDecoder: Sendable {
         }
         switch shape.kind {
         case .row, .snapshotRow:
-            let values = try row(of: item, shape, &columns)
+            let values = try row(of: item, shape)
             return RecordedEvent(time: time, item: item, .row(values, isSnapshot: shape.kind == .snapshotRow))
         case .endOfSnapshot: return RecordedEvent(time: time, item: item, .endOfSnapshot)
         case .cleared: return RecordedEvent(time: time, item: item, .cleared)
@@ -163,11 +184,7 @@ struct BlockDecoder: Sendable {
         }
     }
 
-    private mutating func row(
-        of item: Int,
-        _ shape: EventShape,
-        _ columns: inout [ByteReader]
-    ) throws(ContentViolation) -> [String?] {
+    private mutating func row(of item: Int, _ shape: EventShape) throws(ContentViolation) -> [String?] {
         for field in segment.fields.indices where shape.has(field) {
             memory.rows[item][field] = try memory.coders[field].read(
                 after: memory.rows[item][field],

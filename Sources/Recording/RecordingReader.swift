@@ -7,12 +7,14 @@ package struct RecordingReader: Sendable {
     package enum Part: Sendable, Equatable {
         /// A segment begins.
         case segment(RecordedSegment)
-        /// Events of the last segment, in order.
+        /// Events of the last segment, in order; those of a block may be several parts.
         case events([RecordedEvent])
     }
 
     private let source: Source
     private var decoder: BlockDecoder?
+    /// The offset of the last frame.
+    private var start = 0
 
     /// The offset of the next frame.
     package private(set) var position = 0
@@ -24,8 +26,8 @@ package struct RecordingReader: Sendable {
 
     /// The next part; nil at the end, and where the file ends within a frame.
     package mutating func next() throws(RecordingError) -> Part? {
+        if let events = try events() { return .events(events) }
         guard let (frame, content) = try frame() else { return nil }
-        let offset = position - Frame.headerLength - content.count
         do throws(ContentViolation) {
             switch frame.kind {
             case .segment:
@@ -34,10 +36,18 @@ package struct RecordingReader: Sendable {
                 return .segment(segment)
             case .block:
                 guard decoder != nil else { throw ContentViolation("a block has no segment before it") }
-                return .events(try decoder?.events(of: Frame.columns(content)[...]) ?? [])
+                try decoder?.begin(Frame.columns(content)[...])
+                return .events(try decoder?.next() ?? [])
             }
         } catch {
-            throw RecordingError(position: offset, rule: error.rule)
+            throw RecordingError(position: start, rule: error.rule)
+        }
+    }
+
+    /// Further events of the last block; nil at its end.
+    private mutating func events() throws(RecordingError) -> [RecordedEvent]? {
+        do throws(ContentViolation) { return try decoder?.next() } catch {
+            throw RecordingError(position: start, rule: error.rule)
         }
     }
 
@@ -49,7 +59,7 @@ package struct RecordingReader: Sendable {
                 if frame.kind == .segment { segments.append(try Frame.segment(content)) }
                 if segments.isEmpty { throw ContentViolation("a block has no segment before it") }
             } catch {
-                throw RecordingError(position: position - Frame.headerLength - content.count, rule: error.rule)
+                throw RecordingError(position: start, rule: error.rule)
             }
         }
         return segments
@@ -70,6 +80,7 @@ package struct RecordingReader: Sendable {
         guard frame.holds(content) else {
             throw RecordingError(position: position, rule: "the checksum of a frame's content is wrong")
         }
+        start = position
         position += Frame.headerLength + content.count
         return (frame, content)
     }

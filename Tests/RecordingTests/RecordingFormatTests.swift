@@ -152,6 +152,22 @@ struct RecordingFormatTests {
         #expect(parts == [.segment(segment), .events(events)])
     }
 
+    /// A file of some kilobytes took gigabytes when all rows of a block were in memory together.
+    @Test func wideRowsOfABlockAreReadInParts() throws {
+        let fields = (0..<1_000).map { "f\($0)" }
+        let segment = RecordedSegment(start: 0, mode: "RAW", items: ["a"], fields: fields)
+        let events = (0..<300).map { number in
+            let values = ["\(number)"] + [String?](repeating: nil, count: fields.count - 1)
+            return RecordedEvent(time: 0, item: 0, .row(values, isSnapshot: false))
+        }
+        let parts = try Self.parts(Self.file([(segment, [events])]).bytes).parts.dropFirst()
+        let read = parts.map { part in
+            if case .events(let events) = part { events } else { [RecordedEvent]() }
+        }
+        #expect(read.allSatisfy { $0.count * fields.count <= 65_536 })
+        #expect(Array(read.joined()) == events)
+    }
+
     @Test func aFileThatEndsAnywhereHasItsWholeFrames() throws {
         let (bytes, ends) = try Self.smallFile(seed: 13)
         let whole = try Self.parts(bytes).parts

@@ -22,7 +22,7 @@ struct FeedDirectory: Sendable {
         guard let replay = configuration.replay else { return }
         replayed = Set(configuration.manualFeeds.keys.compactMap { names[$0] })
         var timeline = ReplayTimeline(replay)
-        for event in timeline.history() { _ = requested(event.request, to: event.adapter) }
+        while let event = timeline.pastEvent() { _ = requested(event.request, to: event.adapter) }
         self.replay = timeline
     }
 

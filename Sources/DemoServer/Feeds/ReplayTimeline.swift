@@ -44,11 +44,15 @@ package struct ReplayConfiguration: Sendable {
 struct ReplayTimeline: Sendable {
     /// The time between the last event and the repetition.
     private static let pause = Duration.seconds(1)
+    /// The most events that are published together.
+    private static let mostEvents = 1_000
 
     private let configuration: ReplayConfiguration
     private var source: any ReplaySource
     private var pending: ArraySlice<ReplayedEvent> = []
     private var lastTime: Duration
+    /// Whether all events so far were of the first snapshot.
+    private var isInSnapshot = true
     /// When the replay was at `ReplayConfiguration.start`; nil before the first subscription.
     private var origin: Duration?
 
@@ -64,27 +68,23 @@ struct ReplayTimeline: Sendable {
         return pending.first.map { origin + scaled($0.time) }
     }
 
-    /// Removes and returns the events that have happened before the replay starts.
-    mutating func history() -> [ReplayedEvent] {
-        var events: [ReplayedEvent] = []
-        var isInSnapshot = true
-        while let event = peek() {
-            isInSnapshot = isInSnapshot && event.isSnapshot
-            guard isInSnapshot || event.time <= configuration.start && configuration.start > .zero else { break }
-            pending.removeFirst()
-            events.append(event)
-        }
-        return events
+    /// Removes and returns the next event that has happened before the replay starts; nil if there is none.
+    mutating func pastEvent() -> ReplayedEvent? {
+        guard let event = peek() else { return nil }
+        isInSnapshot = isInSnapshot && event.isSnapshot
+        let isPast = event.time <= configuration.start && configuration.start > .zero
+        return isInSnapshot || isPast ? pending.popFirst() : nil
     }
 
     /// Starts the replay, unless it has started.
     mutating func start(at now: Duration) { if origin == nil { origin = now } }
 
-    /// Removes and returns the events up to an instant. A replay that begins again plays its history as well.
+    /// Removes and returns the events up to an instant, or the first of very many: the instant of the next event is past then. A
+    /// replay that begins again plays its history as well.
     mutating func advance(to now: Duration) -> [ReplayedEvent] {
         guard let origin else { return [] }
         var events: [ReplayedEvent] = []
-        while let event = peek(), origin + scaled(event.time) <= now {
+        while let event = peek(), origin + scaled(event.time) <= now, events.count < Self.mostEvents {
             pending.removeFirst()
             events.append(event)
             lastTime = max(lastTime, event.time)

@@ -66,6 +66,22 @@ struct ReplayTests {
         #expect(feeds.nextChange == nil)
     }
 
+    @Test func manyEventsOfOneInstantArePublishedInParts() throws {
+        let rows = (0..<2_500).map { Self.row(1_000, "item1", "\($0)") }
+        let batches = [Array(rows.prefix(1_000)), Array(rows.dropFirst(1_000))]
+        var feeds = Self.directory { $0.source = Source(batches: batches) }
+        feeds.subscribed(to: try #require(feeds.index(named: "QUOTES")), at: .zero)
+        var prices: [String?] = []
+        for count in [1_000, 1_000, 500] {
+            #expect(feeds.nextChange == .seconds(1))
+            let part = Self.prices(feeds.advance(to: .seconds(1)))
+            #expect(part.count == count)
+            prices += part
+        }
+        #expect(prices == (0..<2_500).map { "\($0)" })
+        #expect(feeds.nextChange == nil)
+    }
+
     /// A client that named no Data Adapter of the recording received random quotes.
     @Test(arguments: ["DEFAULT", "QUOTE_ADAPTER", "PORTFOLIO_ADAPTER", "CHAT_ROOM", "RAW_FEED", "JSON_FEED"])
     func aReplayHasNoDataBesideThoseOfTheRecording(adapter: String) {
