@@ -163,12 +163,6 @@ function connectSearch() {
     if (words.length) scrollTo({ top: 0, behavior: "instant" });
     found.textContent = words.length ? `${count} operation${count === 1 ? "" : "s"} found` : "";
   });
-  addEventListener("keydown", (event) => {
-    if (event.key !== "/" || /INPUT|TEXTAREA|SELECT/.test(document.activeElement.tagName)) return;
-    event.preventDefault();
-    openSidebar(true);
-    input.focus();
-  });
 }
 
 function openSidebar(isOpen) {
