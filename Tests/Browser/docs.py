@@ -273,6 +273,18 @@ def a_single_key_is_no_command(page, address):
         raise RuntimeError("a key has moved the focus")
 
 
+def what_is_opened_is_in_view(page, address):
+    """The contents where the button was pressed, and the part that a link leads to below the head, on a small screen too."""
+    page.resize(320, 640)
+    page.see("scrollTo({ top: 20_000, behavior: 'instant' })")
+    page.click("#menu")
+    page.wait("document.getElementById('search').getBoundingClientRect().top", lambda top: 0 < top < 640)
+    page.click("#sidebar a[href='#openStream']")
+    distance = "document.getElementById('openStream').getBoundingClientRect().top - document.querySelector('.top').offsetHeight"
+    page.wait(distance, lambda found: 0 <= found < 100)
+    page.resize(1280, 900)
+
+
 def a_fragment_without_valid_escapes_is_no_error(page, address):
     page.see("""new Promise((resolve) => {
         addEventListener("hashchange", () => resolve(), { once: true });
@@ -313,7 +325,7 @@ def main(binary):
         page.wait("document.querySelectorAll('.samples .tabs').length > 20")
         run(page, address, [
             links_lead_somewhere, problems_lead_to_their_line, tabs_change_the_language, run_shows_the_stream_beside_the_text,
-            controls_have_the_names_that_they_show, a_single_key_is_no_command, search_finds_operations, a_link_to_what_a_search_has_hidden_ends_the_search,
+            controls_have_the_names_that_they_show, a_single_key_is_no_command, what_is_opened_is_in_view, search_finds_operations, a_link_to_what_a_search_has_hidden_ends_the_search,
             a_fragment_without_valid_escapes_is_no_error,
             curl_examples_work, javascript_examples_work, python_examples_work, swift_examples_compile, the_page_is_compressed_where_accepted,
             a_phone_needs_no_sideways_scrolling,

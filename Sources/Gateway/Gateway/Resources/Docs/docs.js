@@ -199,6 +199,12 @@ function letKeysScroll() {
   }
 }
 
+/** What is scrolled into view is below the head, whose height depends on the width of the page and the size of its texts. */
+function followHead() {
+  const { style } = document.documentElement;
+  new ResizeObserver(([{ target }]) => style.setProperty("--head", `${target.offsetHeight}px`)).observe(document.querySelector(".top"));
+}
+
 /** Shows the part that the address of the page refers to: one that is folded is opened, one that a search has hidden ends the search. */
 function showTarget() {
   const target = location.hash && document.getElementById(decoded(location.hash));
@@ -217,6 +223,7 @@ addRuns();
 connectSearch();
 connectMenu();
 followPlace();
+followHead();
 letKeysScroll();
 addEventListener("resize", letKeysScroll);
 addEventListener("hashchange", showTarget);
