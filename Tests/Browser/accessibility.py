@@ -5,6 +5,8 @@
 Ends 0 once every rule holds in light and dark, on a screen and on phones; prints what violates one, and ends 1.
 """
 
+import itertools
+
 import gateway
 from browser import opened
 
@@ -197,23 +199,25 @@ def chosen_controls_differ_in_forced_colors(page, address):
 
 
 def texts_have_the_size_that_the_browser_is_set_to(page, address):
-    """Half as large again, on a wide screen and on a small one, where nothing is cut off or beside the page."""
+    """Half as large again and twice as large, on a wide screen and on a small one, where nothing is cut off or beside the page."""
     texts = "[...new Set([document.body, document.querySelector('.note'), document.querySelector('button')].map((one) => parseFloat(getComputedStyle(one).fontSize)))]"
     for path in ("/docs", "/"):
         page.resize(1280, 900)
         page.go(address + path)
         page.wait("document.querySelectorAll('.values tbody tr, .samples .tabs').length >= 12")
+        page.see("document.querySelector('#subscribe')?.setAttribute('open', '')")
         before = page.see(texts)
-        page.call("Page.setFontSizes", fontSizes={"standard": 24, "fixed": 20})
         try:
-            page.wait(texts, lambda now: now == [1.5 * size for size in before])
-            for width in (1280, 390, 320):
+            for factor, width in itertools.product((1.5, 2), (1280, 390, 320)):
+                page.call("Page.setFontSizes", fontSizes={"standard": int(16 * factor), "fixed": int(13 * factor)})
+                page.wait(texts, lambda now: now == [factor * size for size in before])
                 page.resize(width, 844)
                 for tab in TABS if path == "/" else (None,):
                     if tab:
                         page.click(f"#tab-{tab}")
                     if page.see("document.documentElement.scrollWidth") > width:
-                        raise RuntimeError(f"{path} {tab} is wider than {width} pixels")
+                        raise RuntimeError(f"{path} {tab} is wider than {width} pixels with texts {factor} times as large")
+                    expect_rules(page, f"{path} {tab} with texts {factor} times as large, {width} pixels")
         finally:
             page.call("Page.setFontSizes", fontSizes={"standard": 16, "fixed": 13})
 
