@@ -592,7 +592,8 @@ class Hub {
   }
 
   #deliver(entry, name, id, text, data = JSON.parse(text)) {
-    if (!id || !entry.skip || isAfter(id, entry.skip)) {
+    // Resumed at an earlier event, a conflated one may have updates behind its id, or lack some that follow.
+    if (data.conflated || isAfter(id, entry.skip)) {
       if (id || name === "reset") entry.skip = "";
       entry.table.apply(name, data);
       if (name !== "update") this.#note(entry, name, data);

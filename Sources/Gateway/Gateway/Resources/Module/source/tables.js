@@ -4,9 +4,9 @@ export const listBound = 1000; // rows that the module keeps of a list
 
 const place = ({ item, itemPos }) => item ?? String(itemPos);
 
-/** Whether an event id lies behind a mark; ids of another epoch do. */
+/** Whether an event id lies behind a mark; no id, and ids of another epoch do. */
 export function isAfter(id, mark) {
-  if (!mark) return true;
+  if (!id || !mark) return true;
   const [epoch, number] = id.split("-"), [markEpoch, markNumber] = mark.split("-");
   return epoch !== markEpoch || number.length > markNumber.length
     || (number.length === markNumber.length && number > markNumber);
