@@ -243,6 +243,10 @@ def run_shows_the_stream_beside_the_text(page, address):
     page.see("document.querySelector('#listUpstreams .run').click()")
     page.wait("document.querySelector('#listUpstreams .live').textContent.includes('serverAddress')")
     page.wait("document.querySelector('#listUpstreams .run').textContent === 'Run'")
+    page.click("#metrics .run")
+    page.wait("document.querySelector('#metrics .live').textContent.length > 20_000")
+    if page.see("(({ textContent, scrollTop }) => [textContent.slice(0, 3), scrollTop])(document.querySelector('#metrics .live'))") != ["200", 0]:
+        raise RuntimeError("a long response is not shown from its beginning")
     if page.see("document.querySelector('#deleteStream .run')"):
         raise RuntimeError("a change can be run")
 

@@ -64,6 +64,7 @@ class Run {
   #button;
   #live;
   #abort = null;
+  #isStream = false;
 
   constructor(element, place) {
     this.#path = element.dataset.run;
@@ -100,9 +101,10 @@ class Run {
     this.#live.hidden = false;
     this.#live.textContent = "";
     try {
-      const response = await fetch(this.#path, { signal });
-      this.#show(`${response.status} ${response.headers.get("Content-Type") ?? ""}\n\n`);
-      if (response.headers.get("Content-Type")?.includes("json") && !this.#isLines(response)) {
+      const response = await fetch(this.#path, { signal }), type = response.headers.get("Content-Type") ?? "";
+      this.#isStream = /event-stream|ndjson/.test(type);
+      this.#show(`${response.status} ${type}\n\n`);
+      if (type.includes("json") && !this.#isStream) {
         this.#show(JSON.stringify(await response.json(), null, 2));
       } else {
         const decoder = new TextDecoder();
@@ -115,12 +117,12 @@ class Run {
     if (!signal.aborted) this.#stop();
   }
 
-  #isLines(response) { return response.headers.get("Content-Type").includes("ndjson"); }
-
+  /** Of a stream the newest lines, of another response the first ones. */
   #show(text) {
-    const isAtEnd = this.#live.scrollTop + this.#live.clientHeight >= this.#live.scrollHeight - 8;
-    const whole = this.#live.textContent + text;
-    this.#live.textContent = whole.length > mostShown ? whole.slice(whole.indexOf("\n", whole.length - mostShown) + 1) : whole;
+    const isAtEnd = this.#isStream && this.#live.scrollTop + this.#live.clientHeight >= this.#live.scrollHeight - 8;
+    const whole = this.#live.textContent + text, isLong = whole.length > mostShown;
+    if (isLong && !this.#isStream) this.#live.textContent = `${whole.slice(0, mostShown)}…`;
+    else this.#live.textContent = isLong ? whole.slice(whole.indexOf("\n", whole.length - mostShown) + 1) : whole;
     if (isAtEnd) this.#live.scrollTop = this.#live.scrollHeight;
   }
 }
