@@ -269,6 +269,20 @@ def controls_have_the_names_that_they_show(page, address):
     page.resize(1280, 900)
 
 
+def a_button_that_was_pressed_twice_has_its_name_again(page, address):
+    name = page.see("""(async () => {
+        const { copyText } = await import("/assets/dom.js"), { setTimeout } = window, ends = [], button = document.createElement("button");
+        button.textContent = "Copy";
+        window.setTimeout = (end) => ends.push(end);
+        for (const text of ["one", "two"]) await copyText(text, button);
+        window.setTimeout = setTimeout;
+        for (const end of ends) end();
+        return button.textContent;
+    })()""")
+    if name != "Copy":
+        raise RuntimeError(f"the button stays {name}")
+
+
 def a_single_key_is_no_command(page, address):
     """Speech input presses keys of words; some browsers search with them."""
     page.see("document.activeElement.blur()")
@@ -329,7 +343,8 @@ def main(binary):
         page.wait("document.querySelectorAll('.samples .tabs').length > 20")
         run(page, address, [
             links_lead_somewhere, problems_lead_to_their_line, tabs_change_the_language, run_shows_the_stream_beside_the_text,
-            controls_have_the_names_that_they_show, a_single_key_is_no_command, what_is_opened_is_in_view, search_finds_operations, a_link_to_what_a_search_has_hidden_ends_the_search,
+            controls_have_the_names_that_they_show, a_button_that_was_pressed_twice_has_its_name_again,
+            a_single_key_is_no_command, what_is_opened_is_in_view, search_finds_operations, a_link_to_what_a_search_has_hidden_ends_the_search,
             a_fragment_without_valid_escapes_is_no_error,
             curl_examples_work, javascript_examples_work, python_examples_work, swift_examples_compile, the_page_is_compressed_where_accepted,
             a_phone_needs_no_sideways_scrolling,

@@ -114,7 +114,8 @@ export const clock = (moment) => new Date(moment).toLocaleTimeString("en-GB");
 
 /** Copies a text, and shows the result on the button. */
 export async function copyText(text, button) {
-  const label = button.textContent;
+  // Another press finds the result of the one before.
+  const label = button.dataset.label ??= button.textContent;
   try {
     await navigator.clipboard.writeText(text);
     button.textContent = "Copied";
