@@ -5,19 +5,12 @@ package import Primitives
 ///
 /// The time of a server is another one: `TestServer.advance(by:)`.
 public final class ManualClock: Sendable {
-    private typealias Waiter = (latest: Int64, continuation: CheckedContinuation<Void, Never>)
-
     private struct State {
         var now: Int64 = 0
         var last: UInt64 = 0
         var timers: [UInt64: (due: Int64, body: @Sendable () -> Void)] = [:]
-        var waiters: [UInt64: Waiter] = [:]
-
-        /// The number of a new timer or waiter.
-        mutating func makeID() -> UInt64 {
-            last += 1
-            return last
-        }
+        /// The calls that wait for a timer up to a moment.
+        var waiters: [(latest: Int64, timer: Awaited<Void>)] = []
 
         /// Removes the timer that is due first, up to a moment, and moves the time to it.
         mutating func popTimer(until end: Int64) -> (@Sendable () -> Void)? {
@@ -54,20 +47,14 @@ public final class ManualClock: Sendable {
 
     /// Waits until there is a timer that is due within a time; by default, any timer. Returns when the task is cancelled.
     public func timerIsSet(within duration: Duration? = nil) async {
-        let id = state.withLock { $0.makeID() }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isOver = state.withLock { state in
-                    let latest = duration.map { state.now + $0.clampedNanoseconds } ?? .max
-                    if Task.isCancelled || state.timers.values.contains(where: { $0.due <= latest }) { return true }
-                    state.waiters[id] = (latest, continuation)
-                    return false
-                }
-                if isOver { continuation.resume() }
-            }
-        } onCancel: {
-            state.withLock { $0.waiters.removeValue(forKey: id) }?.continuation.resume()
+        let waiter = Awaited<Void>()
+        let isSet = state.withLock { state in
+            let latest = duration.map { state.now + $0.clampedNanoseconds } ?? .max
+            if state.timers.values.contains(where: { $0.due <= latest }) { return true }
+            state.waiters.append((latest, waiter))
+            return false
         }
+        if !isSet { try? await waiter.value }
     }
 
     /// The remaining times of all timers, shortest first.
@@ -99,13 +86,14 @@ extension ManualClock: ClientClock {
             return {}
         }
         let (id, reached) = state.withLock { state in
-            let (id, due) = (state.makeID(), state.now + delay.clampedNanoseconds)
-            state.timers[id] = (due, body)
-            let reached = state.waiters.filter { due <= $0.value.latest }
-            for waiter in reached.keys { state.waiters[waiter] = nil }
-            return (id, reached.values)
+            let due = state.now + delay.clampedNanoseconds
+            state.last += 1
+            state.timers[state.last] = (due, body)
+            let reached = state.waiters.filter { due <= $0.latest }
+            state.waiters.removeAll { due <= $0.latest }
+            return (state.last, reached)
         }
-        for waiter in reached { waiter.continuation.resume() }
+        for waiter in reached { waiter.timer.end(.success(())) }
         return { self.state.withLock { $0.timers[id] = nil } }
     }
 

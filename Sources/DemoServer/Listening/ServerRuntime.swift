@@ -20,8 +20,8 @@ final class ServerRuntime: Sendable {
     private struct State {
         var phase = Phase.waiting
         var commands: [Command] = []
-        var waiters: [Int: CheckedContinuation<Int, any Error>] = [:]
-        var lastWaiter = 0
+        /// The calls that wait for the port.
+        var waiters: [Awaited<Int>] = []
     }
 
     private static let maxCommands = 100_000
@@ -44,22 +44,22 @@ final class ServerRuntime: Sendable {
             state.phase = .listening(driver, port: port)
             defer {
                 state.commands = []
-                state.waiters = [:]
+                state.waiters = []
             }
             return (state.commands, state.waiters)
         }
         driver.eventLoop.execute { for command in commands { command(driver.value) } }
-        for waiter in waiters.values { waiter.resume(returning: port) }
+        for waiter in waiters { waiter.end(.success(port)) }
     }
 
     func end() {
         let waiters = state.withLock { state in
             state.phase = .over
             state.commands = []
-            defer { state.waiters = [:] }
+            defer { state.waiters = [] }
             return state.waiters
         }
-        for waiter in waiters.values { waiter.resume(throwing: DemoServerError.ended) }
+        for waiter in waiters { waiter.end(.failure(DemoServerError.ended)) }
     }
 
     /// Performs a command on the event loop and waits for it. Before the server listens the command is queued; after
@@ -83,28 +83,19 @@ final class ServerRuntime: Sendable {
 
     /// Waits for the server to listen.
     func port() async throws -> Int {
-        let number = state.withLock { state in
-            state.lastWaiter += 1
-            return state.lastWaiter
-        }
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let answer: Result<Int, any Error>? = state.withLock { state in
-                    if Task.isCancelled { return .failure(CancellationError()) }
-                    switch state.phase {
-                    case .waiting, .starting:
-                        state.waiters[number] = continuation
-                        return nil
-                    case .listening(_, let port): return .success(port)
-                    case .over: return .failure(DemoServerError.ended)
-                    }
-                }
-                if let answer { continuation.resume(with: answer) }
+        try Task.checkCancellation()
+        let waiter = Awaited<Int>()
+        let answer: Result<Int, any Error>? = state.withLock { state in
+            switch state.phase {
+            case .waiting, .starting:
+                state.waiters.append(waiter)
+                return nil
+            case .listening(_, let port): return .success(port)
+            case .over: return .failure(DemoServerError.ended)
             }
-        } onCancel: {
-            let waiter = state.withLock { $0.waiters.removeValue(forKey: number) }
-            waiter?.resume(throwing: CancellationError())
         }
+        if let answer { waiter.end(answer) }
+        return try await waiter.value
     }
 
     /// A value of the driver; the standard value while the server does not listen.

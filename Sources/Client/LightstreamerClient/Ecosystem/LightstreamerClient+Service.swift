@@ -1,4 +1,5 @@
 #if ServiceLifecycleSupport
+    internal import Primitives
     public import ServiceLifecycle
 
     /// The life of a client in a `ServiceGroup`; with the trait `ServiceLifecycleSupport`.
@@ -11,13 +12,13 @@
             let watch = ServiceWatch()
             core.perform { $0.add(watch) }
             defer { core.perform { $0.remove(watch) } }
-            try core.connectIfDisconnected(while: { !watch.wait.isOver }, orElse: { watch.wait.resolve(.failure($0)) })
+            try core.connectIfDisconnected(while: { !watch.wait.isOver }, orElse: { watch.wait.end(.failure($0)) })
             let outcome = await withTaskGroup(of: Void.self) { group in
                 group.addTask { [self] in
                     await driving.value
-                    watch.wait.resolve(.success(()))
+                    watch.wait.end(.success(()))
                 }
-                let outcome = await Result.of { try await cancelWhenGracefulShutdown { try await watch.wait.value() } }
+                let outcome = await Result.of { try await cancelWhenGracefulShutdown { try await watch.wait.value } }
                 core.beginShutdown()
                 return outcome
             }
@@ -28,11 +29,11 @@
 
     /// Waits for a refusal of the server.
     private final class ServiceWatch: ClientObserver, Sendable {
-        let wait = EventWait<Void>()
+        let wait = Awaited<Void>()
 
         func client(_ client: LightstreamerClient, emitted event: ClientEvent) {
             guard case .serverError(let code, let message) = event else { return }
-            wait.resolve(.failure(SessionRefused(code: code, message: message)))
+            wait.end(.failure(SessionRefused(code: code, message: message)))
         }
     }
 

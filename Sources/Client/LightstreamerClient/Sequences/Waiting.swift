@@ -11,12 +11,12 @@ extension LightstreamerClient {
         let watch = ConnectionWatch()
         core.perform { [core] delivery in
             delivery.add(watch)
-            if core.state.withLock({ $0.isConnected }) { watch.wait.resolve(.success(())) }
+            if core.state.withLock({ $0.isConnected }) { watch.wait.end(.success(())) }
         }
         defer { core.perform { $0.remove(watch) } }
         try await withClientSpan("lightstreamer connect", of: core) {
-            try core.connectIfDisconnected(while: { !watch.wait.isOver }, orElse: { watch.wait.resolve(.failure($0)) })
-            try await watch.wait.value()
+            try core.connectIfDisconnected(while: { !watch.wait.isOver }, orElse: { watch.wait.end(.failure($0)) })
+            try await watch.wait.value
         }
     }
 
@@ -35,15 +35,15 @@ extension LightstreamerClient {
     ) async throws -> MessageOutcome {
         try await withClientSpan("lightstreamer send", of: core, [("lightstreamer.sequence", sequence)]) {
             try await connected()
-            let wait = EventWait<MessageOutcome>()
+            let wait = Awaited<MessageOutcome>()
             try sendMessage(
                 text,
                 withSequence: sequence,
                 timeout: delayTimeout,
                 enqueueWhileDisconnected: false,
-                onOutcome: { wait.resolve(.success($0)) }
+                onOutcome: { wait.end(.success($0)) }
             )
-            return try await wait.value()
+            return try await wait.value
         }
     }
 }
@@ -74,7 +74,7 @@ extension Subscription {
         let watch = SubscriptionWatch(find)
         guard let core = state.withLock({ $0.core }) else { throw refusal ?? SubscriptionStop.unsubscribed.error }
         let isOpen = core.perform { [self] _ in
-            guard isActive else { return watch.wait.resolve(.failure(refusal ?? SubscriptionStop.unsubscribed.error)) }
+            guard isActive else { return watch.wait.end(.failure(refusal ?? SubscriptionStop.unsubscribed.error)) }
             addObserver(watch)
             watch.examine(self)
             // A call that was cancelled may have removed the watch before.
@@ -87,8 +87,8 @@ extension Subscription {
             ("lightstreamer.data_adapter", dataAdapter),
         ]
         return try await withClientSpan("lightstreamer subscribe", of: core, attributes) {
-            try core.connectIfDisconnected(while: { !watch.wait.isOver }, orElse: { watch.wait.resolve(.failure($0)) })
-            return try await watch.wait.value()
+            try core.connectIfDisconnected(while: { !watch.wait.isOver }, orElse: { watch.wait.end(.failure($0)) })
+            return try await watch.wait.value
         }
     }
 }

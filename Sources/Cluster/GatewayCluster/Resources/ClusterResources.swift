@@ -2,6 +2,7 @@ internal import Changes
 internal import Gateway
 internal import JSONText
 internal import MicroHTTPD
+internal import Primitives
 internal import Replication
 internal import SessionPool
 

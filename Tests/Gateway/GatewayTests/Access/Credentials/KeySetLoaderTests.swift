@@ -1,4 +1,5 @@
 import Logging
+import Primitives
 import Synchronization
 import TestSupport
 import Testing

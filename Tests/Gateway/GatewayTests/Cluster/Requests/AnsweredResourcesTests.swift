@@ -1,5 +1,6 @@
 import JSONText
 import MicroHTTPD
+import Primitives
 import Synchronization
 import Testing
 

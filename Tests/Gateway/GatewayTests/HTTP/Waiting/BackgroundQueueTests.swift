@@ -1,5 +1,6 @@
 import Dispatch
 import MicroHTTPD
+import Primitives
 import Testing
 
 @testable import Gateway

@@ -1,4 +1,5 @@
 import MicroHTTPD
+import Primitives
 import Synchronization
 import Testing
 
