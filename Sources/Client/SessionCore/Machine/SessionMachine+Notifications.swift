@@ -25,7 +25,7 @@ extension SessionMachine {
                 if isStream, let line = try UpdateLine(parsing: line) {
                     // The short way of the line that nearly all lines are: the event of a plain update is its only effect.
                     guard isFresh() else { continue }
-                    if let (token, update) = requests.subscriptions.received(line, into: &effects) {
+                    if let (token, update) = requests.subscriptions.received(line) {
                         out.actions.append(.notify(.subscription(token, .update(update))))
                         continue
                     }
@@ -33,7 +33,7 @@ extension SessionMachine {
                     let notification = try ServerNotification(parsing: line)
                 {
                     if isStream {
-                        streamLine(notification, &effects, at: context)
+                        streamLine(notification, at: context)
                     } else {
                         controlLine(notification, at: context)
                     }
@@ -41,6 +41,7 @@ extension SessionMachine {
             } catch {
                 badData("\(error)", at: context)
             }
+            requests.subscriptions.takeEffects(&effects)
             if !effects.isEmpty {
                 perform(effects, at: context)
                 effects.removeAll(keepingCapacity: true)
@@ -48,6 +49,8 @@ extension SessionMachine {
             arePlain = false
             isStream = state.connection == connection
         }
+        // The memory of the list serves for the next lines.
+        if effects.capacity > 0 { requests.subscriptions.takeEffects(&effects) }
         if !arePlain { return settle(at: context) }
         var actions: [SessionAction] = []
         swap(&actions, &out.actions)
@@ -93,15 +96,10 @@ extension SessionMachine {
         }
     }
 
-    private mutating func streamLine(
-        _ notification: ServerNotification,
-        _ effects: inout [SubscriptionEffect],
-        at context: EventContext
-    ) {
+    private mutating func streamLine(_ notification: ServerNotification, at context: EventContext) {
         if notification.isDataNotification, !isFresh() { return }
         switch notification {
-        case .update, .subOK, .subCmd, .unsub, .eos, .cs, .ov, .conf:
-            requests.subscriptions.received(notification, into: &effects)
+        case .update, .subOK, .subCmd, .unsub, .eos, .cs, .ov, .conf: requests.subscriptions.received(notification)
         case .msgDone, .msgFail: out.notify(requests.messages.received(notification))
         case .mpnReg, .mpnZero, .mpnOK, .mpnConf, .mpnDel: out.notify(requests.controls.received(notification))
         case .conOK, .conErr, .wsOK, .prog, .loop, .end: connectionLine(notification, at: context)

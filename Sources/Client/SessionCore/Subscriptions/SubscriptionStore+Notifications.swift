@@ -1,58 +1,55 @@
 package import TLCP
 
 extension SubscriptionStore {
-    /// An update. Returns its event if that is its only effect; appends the effects in order otherwise. An update of an
+    /// An update. Returns its event if that is its only effect; the effects are to be taken otherwise. An update of an
     /// unknown subscription makes a delete due.
-    package mutating func received(
-        _ line: UpdateLine,
-        into effects: inout [SubscriptionEffect]
-    ) -> (SubscriptionToken, ItemUpdate)? {
+    package mutating func received(_ line: UpdateLine) -> (SubscriptionToken, ItemUpdate)? {
         do throws(ProtocolViolation) {
             guard let index = machines.index(forKey: line.subscription) else {
-                addZombie(line.subscription, into: &effects)
+                addZombie(line.subscription)
                 return nil
             }
             let outcome = try machines.values[index].rowReceived(item: line.item, fields: line.fields)
             if case .deliver(let token, let update, nil)? = outcome { return (token, update) }
-            if let outcome { take(outcome, of: line.subscription, into: &effects) }
+            if let outcome { take(outcome, of: line.subscription) }
         } catch {
             guard error.isOwnLimit else {
                 effects.append(.protocolViolation(error.reason))
                 return nil
             }
-            abandon(line.subscription, message: error.reason, into: &effects)
+            abandon(line.subscription, message: error.reason)
         }
         return nil
     }
 
     /// A data notification of a subscription: `U`, `SUBOK`, `SUBCMD`, `UNSUB`, `EOS`, `CS`, `OV`, `CONF`; any other is
-    /// ignored. Effects are appended in order. A line of an unknown subscription makes a delete due.
-    package mutating func received(_ notification: ServerNotification, into effects: inout [SubscriptionEffect]) {
+    /// ignored. The effects are to be taken. A line of an unknown subscription makes a delete due.
+    package mutating func received(_ notification: ServerNotification) {
         do throws(ProtocolViolation) {
             switch notification {
             case .update(let id, let item, let fields):
-                if let (token, update) = received(UpdateLine(id, item: item, fields), into: &effects) {
+                if let (token, update) = received(UpdateLine(id, item: item, fields)) {
                     effects.append(.notify(token, .update(update)))
                 }
             case .subOK(let id, let items, let fields):
-                try announced(id, .init(itemCount: items, fieldCount: fields), into: &effects)
+                try announced(id, .init(itemCount: items, fieldCount: fields))
             case .subCmd(let id, let items, let fields, let key, let command):
                 let positions = SubscriptionAnnouncement.CommandPositions(key: key, command: command)
-                try announced(id, .init(itemCount: items, fieldCount: fields, positions: positions), into: &effects)
+                try announced(id, .init(itemCount: items, fieldCount: fields, positions: positions))
             case .unsub(let id):
-                removedByServer(id, into: &effects)
+                removedByServer(id)
             case .eos(let id, let item):
-                try event(of: id, into: &effects) { machine throws(ProtocolViolation) in
+                try event(of: id) { machine throws(ProtocolViolation) in
                     try machine.snapshotEnded(item: item)
                 }
             case .cs(let id, let item):
-                try snapshotCleared(id, item: item, into: &effects)
+                try snapshotCleared(id, item: item)
             case .ov(let id, let item, let lost):
-                try event(of: id, into: &effects) { machine throws(ProtocolViolation) in
+                try event(of: id) { machine throws(ProtocolViolation) in
                     try machine.updatesLost(item: item, count: lost)
                 }
             case .conf(let id, let frequency, _):
-                realFrequencyReceived(id, frequency, into: &effects)
+                realFrequencyReceived(id, frequency)
             case .conOK, .conErr, .reqOK, .reqErr, .error, .wsOK, .servName, .clientIP, .cons, .noop, .probe, .sync,
                 .prog, .loop, .end, .msgDone, .msgFail, .mpnReg, .mpnZero, .mpnOK, .mpnConf, .mpnDel:
                 break
@@ -64,11 +61,7 @@ extension SubscriptionStore {
 
     // MARK: - Rows
 
-    private mutating func take(
-        _ outcome: SubscriptionMachine.RowOutcome,
-        of id: SubscriptionID,
-        into effects: inout [SubscriptionEffect]
-    ) {
+    private mutating func take(_ outcome: SubscriptionMachine.RowOutcome, of id: SubscriptionID) {
         switch outcome {
         case .deliver(let token, let update, nil), .deliver(let token, let update, .updated),
             .deliver(let token, let update, .deleted(nil)):
@@ -76,12 +69,12 @@ extension SubscriptionStore {
         case .deliver(let token, let update, .added):
             effects.append(.notify(token, .update(update)))
             guard let key = update.key else { return }
-            openSecondLevel(of: id, item: update.itemPos, key: key, token: token, into: &effects)
+            openSecondLevel(of: id, item: update.itemPos, key: key, token: token)
         case .deliver(let token, let update, .deleted(.some(let secondLevel))):
             // The delete must be sent before the update is dispatched.
             if release([secondLevel]) { effects.append(.requestsWaiting) }
             effects.append(.notify(token, .update(update)))
-            notifyFrequency(of: id, into: &effects)
+            notifyFrequency(of: id)
         case .compose(let first, let item, let key, let row):
             guard case .user(let token)? = machines[first]?.role,
                 let update = machines[first]?.data?.compose(row, from: id, item: item, key: key)
@@ -90,27 +83,22 @@ extension SubscriptionStore {
         }
     }
 
-    private mutating func snapshotCleared(
-        _ id: SubscriptionID,
-        item: Int,
-        into effects: inout [SubscriptionEffect]
-    ) throws(ProtocolViolation) {
-        guard let index = machines.index(forKey: id) else { return addZombie(id, into: &effects) }
+    private mutating func snapshotCleared(_ id: SubscriptionID, item: Int) throws(ProtocolViolation) {
+        guard let index = machines.index(forKey: id) else { return addZombie(id) }
         guard let (event, secondLevels) = try machines.values[index].snapshotCleared(item: item),
             case .user(let token) = machines.values[index].role
         else { return }
         if release(secondLevels) { effects.append(.requestsWaiting) }
-        if !secondLevels.isEmpty { notifyFrequency(of: id, into: &effects) }
+        if !secondLevels.isEmpty { notifyFrequency(of: id) }
         effects.append(.notify(token, event))
     }
 
     /// Asks the machine for the event of a line, and emits it for the subscription of the user.
     private mutating func event(
         of id: SubscriptionID,
-        into effects: inout [SubscriptionEffect],
         _ body: (inout SubscriptionMachine) throws(ProtocolViolation) -> SubscriptionEvent?
     ) throws(ProtocolViolation) {
-        guard let index = machines.index(forKey: id) else { return addZombie(id, into: &effects) }
+        guard let index = machines.index(forKey: id) else { return addZombie(id) }
         guard let event = try body(&machines.values[index]), let token = listener(of: id) else { return }
         effects.append(.notify(token, event))
     }
@@ -127,10 +115,9 @@ extension SubscriptionStore {
 
     private mutating func announced(
         _ id: SubscriptionID,
-        _ announcement: SubscriptionAnnouncement,
-        into effects: inout [SubscriptionEffect]
+        _ announcement: SubscriptionAnnouncement
     ) throws(ProtocolViolation) {
-        guard let index = machines.index(forKey: id) else { return addZombie(id, into: &effects) }
+        guard let index = machines.index(forKey: id) else { return addZombie(id) }
         let request = machines.values[index].stage.request
         let activation = try machines.values[index].announced(announcement)
         if activation == .ignored { return }
@@ -145,46 +132,36 @@ extension SubscriptionStore {
             requestDue(id)
             effects.append(.requestsWaiting)
         case .mismatched(let message):
-            failed(id, code: 61, message: message, into: &effects)
+            failed(id, code: 61, message: message)
             requestDue(id)
             effects.append(.requestsWaiting)
         }
     }
 
     /// A subscribed subscription exceeds a limit of this client: it fails as if it had been refused, and is deleted.
-    private mutating func abandon(_ id: SubscriptionID, message: String, into effects: inout [SubscriptionEffect]) {
+    private mutating func abandon(_ id: SubscriptionID, message: String) {
         _ = release(machines[id]?.secondLevels ?? [])
         _ = machines[id]?.remove()
-        failed(id, code: 61, message: message, into: &effects)
+        failed(id, code: 61, message: message)
         requestDue(id)
         effects.append(.requestsWaiting)
     }
 
-    private mutating func realFrequencyReceived(
-        _ id: SubscriptionID,
-        _ frequency: RealMaxFrequency,
-        into effects: inout [SubscriptionEffect]
-    ) {
+    private mutating func realFrequencyReceived(_ id: SubscriptionID, _ frequency: RealMaxFrequency) {
         switch machines[id]?.role {
         case .user(let token):
             guard let event = machines[id]?.realFrequencyReceived(frequency) else { return }
             effects.append(.notify(token, event))
-        case .secondLevel: secondLevelRealFrequencyReceived(id, frequency, into: &effects)
+        case .secondLevel: secondLevelRealFrequencyReceived(id, frequency)
         case .zombie: break
-        case nil: addZombie(id, into: &effects)
+        case nil: addZombie(id)
         }
     }
 
     // MARK: - Second level: one subscription for each key of a first level that has second-level fields
 
     /// Subscribes to the second level of a new key, if the key can name an item.
-    private mutating func openSecondLevel(
-        of first: SubscriptionID,
-        item: Int,
-        key: String,
-        token: SubscriptionToken,
-        into effects: inout [SubscriptionEffect]
-    ) {
+    private mutating func openSecondLevel(of first: SubscriptionID, item: Int, key: String, token: SubscriptionToken) {
         guard let properties = machines[first]?.secondLevelProperties(of: key) else { return }
         guard CommandTable.isItemName(key) else {
             let message = "The received key value is not a valid name for an Item"
@@ -218,11 +195,7 @@ extension SubscriptionStore {
 
     /// The server refused or removed a second-level subscription, or announced wrong counts: its key remains without
     /// one.
-    mutating func secondLevelLost(
-        _ id: SubscriptionID,
-        failure: (code: Int, message: String)?,
-        into effects: inout [SubscriptionEffect]
-    ) {
+    mutating func secondLevelLost(_ id: SubscriptionID, failure: (code: Int, message: String)?) {
         guard case .secondLevel(let first, let item, let key)? = machines[id]?.role,
             case .user(let token)? = machines[first]?.role,
             machines[first]?.data?.secondLevelClosed(id, item: item, key: key) == true
@@ -231,24 +204,20 @@ extension SubscriptionStore {
             effects.append(.notify(token, .secondLevelFailed(code: failure.code, message: failure.message, key: key)))
         }
         machines[first]?.data?.frequencies?.secondLevelEnded(id)
-        notifyFrequency(of: first, into: &effects)
+        notifyFrequency(of: first)
     }
 
     /// `CONF` of a second-level subscription.
-    private mutating func secondLevelRealFrequencyReceived(
-        _ id: SubscriptionID,
-        _ frequency: RealMaxFrequency,
-        into effects: inout [SubscriptionEffect]
-    ) {
+    private mutating func secondLevelRealFrequencyReceived(_ id: SubscriptionID, _ frequency: RealMaxFrequency) {
         guard case .subscribed? = machines[id]?.stage, case .secondLevel(let first, _, _)? = machines[id]?.role else {
             return
         }
         machines[first]?.data?.frequencies?.secondLevelReceived(frequency, of: id)
-        notifyFrequency(of: first, into: &effects)
+        notifyFrequency(of: first)
     }
 
     /// Emits the aggregate frequency of a two-level subscription, if it changed.
-    private mutating func notifyFrequency(of first: SubscriptionID, into effects: inout [SubscriptionEffect]) {
+    private mutating func notifyFrequency(of first: SubscriptionID) {
         guard case .user(let token)? = machines[first]?.role, let event = machines[first]?.changedFrequency() else {
             return
         }

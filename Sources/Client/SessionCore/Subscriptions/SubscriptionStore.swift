@@ -23,6 +23,8 @@ package struct SubscriptionStore: ~Copyable {
     /// The number of zombies among the machines.
     private var zombieCount = 0
     private var lastID = 0
+    /// The effects of a line or of an answer, in order; none between calls, once those of a line are taken.
+    var effects: [SubscriptionEffect] = []
 
     /// How many numbers another client may have used beyond those that are known, when its session is adopted. It is
     /// far above the number of requests that can be under way.
@@ -156,19 +158,23 @@ package struct SubscriptionStore: ~Copyable {
     }
 
     private mutating func take(_ reply: SubscriptionReply?, of id: SubscriptionID) -> [SubscriptionEffect] {
-        var effects: [SubscriptionEffect] = []
         switch reply {
         case .nothing, nil: break
         case .requestDue:
             requestDue(id)
             effects.append(.requestsWaiting)
         case .failed(let code, let message):
-            failed(id, code: code, message: message, into: &effects)
+            failed(id, code: code, message: message)
             forget(id)
         case .finished: forget(id)
         }
-        return effects
+        var list: [SubscriptionEffect] = []
+        if !effects.isEmpty { takeEffects(&list) }
+        return list
     }
+
+    /// Moves the effects of a line to an empty list, whose memory serves for those of the next line.
+    package mutating func takeEffects(_ list: inout [SubscriptionEffect]) { swap(&effects, &list) }
 
     // MARK: - Ends
 
@@ -196,24 +202,24 @@ package struct SubscriptionStore: ~Copyable {
     }
 
     /// The subscription failed: emits the event, and makes it inactive.
-    mutating func failed(_ id: SubscriptionID, code: Int, message: String, into effects: inout [SubscriptionEffect]) {
+    mutating func failed(_ id: SubscriptionID, code: Int, message: String) {
         switch machines[id]?.role {
         case .user(let token):
             active[token] = nil
             effects.append(.notify(token, .failed(code: code, message: message)))
-        case .secondLevel: secondLevelLost(id, failure: (code, message), into: &effects)
+        case .secondLevel: secondLevelLost(id, failure: (code, message))
         case .zombie, nil: break
         }
     }
 
     /// `UNSUB`. An unknown subscription is ignored.
-    mutating func removedByServer(_ id: SubscriptionID, into effects: inout [SubscriptionEffect]) {
+    mutating func removedByServer(_ id: SubscriptionID) {
         guard let machine = machines[id] else { return }
         switch (machine.role, machine.stage) {
         case (.zombie, _), (_, .deleting): break
-        case (.secondLevel, _): secondLevelLost(id, failure: nil, into: &effects)
+        case (.secondLevel, _): secondLevelLost(id, failure: nil)
         case (.user, .adding), (.user, .acknowledged):
-            failed(id, code: 61, message: "Removed by the server before it was active", into: &effects)
+            failed(id, code: 61, message: "Removed by the server before it was active")
         case (.user(let token), .subscribed):
             if release(machine.secondLevels) { effects.append(.requestsWaiting) }
             active[token] = nil
@@ -246,7 +252,7 @@ package struct SubscriptionStore: ~Copyable {
 
     /// The server has a subscription unknown to the client: it is to be removed. While too many deletes are unanswered,
     /// the line is ignored; one that follows later makes the delete due.
-    mutating func addZombie(_ id: SubscriptionID, into effects: inout [SubscriptionEffect]) {
+    mutating func addZombie(_ id: SubscriptionID) {
         guard zombieCount < Self.maxZombies else { return }
         zombieCount += 1
         machines[id] = SubscriptionMachine(zombie: id)

@@ -13,8 +13,7 @@ struct StoreFixture: ~Copyable {
     mutating func receive(_ lines: String...) throws -> [SubscriptionEffect] {
         var effects: [SubscriptionEffect] = []
         for line in lines {
-            let notification = try #require(try ServerNotification(parsing: Array(line.utf8)[...]))
-            store.received(notification, into: &effects)
+            effects += receive(try #require(try ServerNotification(parsing: Array(line.utf8)[...])))
         }
         return effects
     }
@@ -22,7 +21,8 @@ struct StoreFixture: ~Copyable {
     /// Feeds one notification; the effects in order.
     mutating func receive(_ notification: ServerNotification) -> [SubscriptionEffect] {
         var effects: [SubscriptionEffect] = []
-        store.received(notification, into: &effects)
+        store.received(notification)
+        store.takeEffects(&effects)
         return effects
     }
 
