@@ -1,4 +1,5 @@
 internal import Gateway
+internal import JSONText
 internal import Primitives
 internal import Replication
 

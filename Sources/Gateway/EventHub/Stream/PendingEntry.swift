@@ -42,25 +42,9 @@ struct PendingRow: Hashable, Sendable {
     let channel: Int
     let item: Int
     /// COMMAND: the key.
-    let key: String?
+    let key: ExactText?
     /// The number of events so far across which nothing is conflated.
     let stretch: Int
-
-    /// The same row; keys are compared by bytes, as the server does.
-    static func == (left: PendingRow, right: PendingRow) -> Bool {
-        guard left.channel == right.channel, left.item == right.item, left.stretch == right.stretch else {
-            return false
-        }
-        guard let leftKey = left.key, let rightKey = right.key else { return left.key == nil && right.key == nil }
-        return leftKey.hasSameBytes(as: rightKey)
-    }
-
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(channel)
-        hasher.combine(item)
-        hasher.combine(stretch)
-        key?.hashBytes(into: &hasher)
-    }
 }
 
 /// Updates of one row that a late reader receives as one update.

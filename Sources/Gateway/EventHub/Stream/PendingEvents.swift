@@ -1,3 +1,4 @@
+internal import JSONText
 internal import SessionCore
 
 /// The events of one reader that have no shared bytes: snapshots, and events that it reads too late. Conflation is
@@ -242,7 +243,7 @@ struct PendingEvents {
 
     private func row(_ channel: Int, _ item: Int, _ key: String?) -> PendingRow {
         let stretch = stretches[channel, default: 0] + itemStretches[ItemKey(channel: channel, item: item), default: 0]
-        return PendingRow(channel: channel, item: item, key: key, stretch: stretch)
+        return PendingRow(channel: channel, item: item, key: key.map { ExactText($0) }, stretch: stretch)
     }
 
     private mutating func endStretch(for event: SubscriptionEvent, _ channel: Int) {

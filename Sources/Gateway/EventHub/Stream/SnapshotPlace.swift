@@ -1,4 +1,5 @@
 internal import Changes
+internal import JSONText
 internal import SessionCore
 
 /// The place of one stream in a snapshot. Its events are made when the stream can be written; until then the place
@@ -146,7 +147,7 @@ final class SnapshotPlace {
 
     private func row(of update: ItemUpdate) -> PendingRow {
         let key = snapshot.context.policy == .conflateByKey ? update.key : nil
-        return PendingRow(channel: channel, item: update.itemPos, key: key, stretch: 0)
+        return PendingRow(channel: channel, item: update.itemPos, key: key.map { ExactText($0) }, stretch: 0)
     }
 
     private func advance() {

@@ -1,5 +1,5 @@
 internal import Cryptography
-internal import JSONText
+package import JSONText
 internal import MicroHTTPD
 internal import Primitives
 
@@ -24,24 +24,16 @@ package final class IdempotencyStore: Sendable {
     package struct Key: Hashable, Sendable {
         /// The caller and its rights, or the network of one without the credentials that others need; nil without
         /// authentication.
-        package let caller: String?
+        package let caller: ExactText?
         /// The path with the query, as sent.
-        package let path: String
-        package let key: String
+        package let path: ExactText
+        package let key: ExactText
 
-        /// Equal bytes: a subject of other bytes is another caller.
-        package static func == (left: Key, right: Key) -> Bool {
-            left.caller.hasSameBytes(as: right.caller) && left.path.hasSameBytes(as: right.path)
-                && left.key.hasSameBytes(as: right.key)
+        package init(caller: String?, path: String, key: String) {
+            (self.caller, self.path, self.key) = (caller.map { ExactText($0) }, ExactText(path), ExactText(key))
         }
 
-        package func hash(into hasher: inout Hasher) {
-            caller?.hashBytes(into: &hasher)
-            path.hashBytes(into: &hasher)
-            key.hashBytes(into: &hasher)
-        }
-
-        fileprivate var byteCount: Int { (caller ?? "").utf8.count + path.utf8.count + key.utf8.count }
+        fileprivate var byteCount: Int { [caller ?? "", path, key].reduce(0) { $0 + $1.text.utf8.count } }
     }
 
     private struct Entry {

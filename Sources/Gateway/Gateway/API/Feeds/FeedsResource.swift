@@ -43,7 +43,7 @@ struct FeedsResource: Sendable {
         let feed = try feed(call)
         let item = try item(of: feed, call)
         let name = call.parameter("field")
-        if feed.mode == .command { return try await read(feed, items: [item], .key(name), call) }
+        if feed.mode == .command { return try await read(feed, items: [item], .key(ExactText(name)), call) }
         guard feed.field(name) != nil else {
             let hint = SimilarNames.hint(for: name, among: feed.fieldNames)
             throw Problem(.unknownField, detail: "The feed \"\(feed.name)\" has no field \"\(name)\".\(hint)")
@@ -124,17 +124,8 @@ enum FeedShape: Sendable, Equatable {
     /// One item: its row.
     case row
     /// One key of a COMMAND item: its row.
-    case key(String)
+    case key(ExactText)
     case value
-
-    /// Whether both are the same part; keys are equal if their bytes are.
-    static func == (left: FeedShape, right: FeedShape) -> Bool {
-        switch (left, right) {
-        case (.table, .table), (.row, .row), (.value, .value): true
-        case (.key(let left), .key(let right)): left.hasSameBytes(as: right)
-        default: false
-        }
-    }
 }
 
 /// How values are written that are read by a feed.

@@ -92,7 +92,7 @@ struct CurrentValues: Sendable {
         switch feed?.shape {
         case .value: members.writeValue(table.value(item: 1, field: 1), at: 0, to: &json)
         case .key(let key):
-            if let row = table.row(item: 1, key: key) { members.writeFields(row, to: &json) } else { json.null() }
+            if let row = table.row(item: 1, key: key.text) { members.writeFields(row, to: &json) } else { json.null() }
         case .row: members.writeRows(of: 1, to: &json)
         case .table, nil:
             json.beginObject()
@@ -115,7 +115,7 @@ struct CurrentValues: Sendable {
         guard isCommand else { return [nil] }
         let keys = table.keys(item: item)
         guard case .key(let key) = feed?.shape else { return keys }
-        return keys.contains { $0.hasSameBytes(as: key) } ? [key] : []
+        return keys.contains { $0.hasSameBytes(as: key.text) } ? [key.text] : []
     }
 
     private func row(_ item: Int, _ key: String?) -> [String?]? {

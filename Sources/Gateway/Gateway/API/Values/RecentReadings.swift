@@ -58,23 +58,14 @@ final class RecentReadings: Sendable {
     }
 
     private struct Target: Hashable {
-        let path: String
-        let query: String?
-        let accept: String?
+        let path: ExactText
+        let query: ExactText?
+        let accept: ExactText?
 
         init(_ call: Call) {
-            (path, query, accept) = (call.request.rawPath, call.request.rawQuery, call.header("Accept"))
-        }
-
-        /// Equal bytes: names of other bytes are those of other items.
-        static func == (left: Target, right: Target) -> Bool {
-            left.path.hasSameBytes(as: right.path) && left.query.hasSameBytes(as: right.query)
-                && left.accept.hasSameBytes(as: right.accept)
-        }
-
-        func hash(into hasher: inout Hasher) {
-            path.hashBytes(into: &hasher)
-            query?.hashBytes(into: &hasher)
+            path = ExactText(call.request.rawPath)
+            query = call.request.rawQuery.map { ExactText($0) }
+            accept = call.header("Accept").map { ExactText($0) }
         }
     }
 

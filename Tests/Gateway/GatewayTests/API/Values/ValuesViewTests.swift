@@ -235,7 +235,7 @@ import Testing
             ItemUpdate(layout: layout, itemPos: 1, isSnapshot: true, values: row, changed: FieldSet(all: 2))
         )
         func text(_ key: String) -> String? {
-            let form = FeedForm(feed: FeedConfiguration(name: "f"), shape: .key(key))
+            let form = FeedForm(feed: FeedConfiguration(name: "f"), shape: .key(ExactText(key)))
             let values = CurrentValues(upstream: "demo", table: table, isStale: false, feed: form)
             return values.encoded(as: .text).map { String(decoding: $0.bytes, as: UTF8.self) }
         }
