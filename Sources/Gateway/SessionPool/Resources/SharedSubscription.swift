@@ -81,7 +81,8 @@ final class SharedSubscription: Sendable {
     func end(_ resource: SubscriptionResource) {
         if resource.status.isSubscribed { pass(.unsubscribed(isFinal: true), to: resource) }
         resource.left()
-        client.sink.take(Self.leaving(resource))
+        let id = resource.id
+        client.sink.take([.subscription(id, .carried(by: nil)), .subscription(id, .activity(isActive: false))])
     }
 
     /// Removes a resource that another subscription serves next: readers lose the values, and watchers do not see the inactive
@@ -152,10 +153,6 @@ final class SharedSubscription: Sendable {
         return Set(state.reported.filter { $0.value == version }.keys)
     }
 
-    static func leaving(_ resource: SubscriptionResource) -> [Change] {
-        [.subscription(resource.id, .carried(by: nil)), .subscription(resource.id, .activity(isActive: false))]
-    }
-
     /// Reports, before `subscribed`, what another process needs to continue the subscription.
     private func offer(to resource: SubscriptionResource) {
         if properties.secondLevelFields == nil, let number = subscription.number {
@@ -197,8 +194,7 @@ final class SharedSubscription: Sendable {
         let isRemoved = state.withLock { state in
             guard state.remove(resource) else { return false }
             report(refusal, to: resource)
-            resource.left()
-            client.sink.take(Self.leaving(resource))
+            end(resource)
             return true
         }
         resource.notifyWatchers()
@@ -360,10 +356,7 @@ extension SharedSubscription: SubscriptionObserver {
     /// The subscription is over: no client carries its resources. Returns the resources that move to this subscription.
     private func endServing(_ state: inout State) -> [SubscriptionResource] {
         state.hasEnded = true
-        for resource in state.resources {
-            resource.left()
-            client.sink.take(Self.leaving(resource))
-        }
+        for resource in state.resources { end(resource) }
         state.resources = []
         return state.arriving.removeAll()
     }
