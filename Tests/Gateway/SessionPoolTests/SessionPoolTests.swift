@@ -113,7 +113,7 @@ internal import Testing
         deliver(message("b"))
         change(message("c"))
         deliver(message("c"))
-        #expect(second.carrier === carrier && second.reading.table.presentState().count == 3)
+        #expect(second.carrier === carrier && second.present.table.presentState().count == 3)
         func reports(of resource: SubscriptionResource) -> Int {
             (sink.present.events[resource.id] ?? []).count { if case .update = $0 { true } else { false } }
         }

@@ -10,15 +10,6 @@ package enum SubscriptionHome: Sendable, Hashable {
     case dedicated(ClientID)
 }
 
-/// The values of a resource at a moment.
-package struct SubscriptionReading: Sendable {
-    /// The values, by item, field and key, and when each item last changed.
-    package let table: ValueTable
-    /// Whether the values may be out of date, since the connection that brings them is interrupted.
-    package let isStale: Bool
-    package let status: SubscriptionStatus
-}
-
 /// One subscription as REST shows it: its properties, state and values.
 package final class SubscriptionResource: Sendable {
     package struct State: Sendable {
@@ -35,8 +26,11 @@ package final class SubscriptionResource: Sendable {
         /// The client that carries the subscription; nil while it is not active.
         package var client: PooledClient? { carrier?.client }
 
-        /// Whether the connection that brings the values is interrupted.
-        var isStale: Bool { carrier?.client.isDelivering.load(ordering: .sequentiallyConsistent) == false }
+        /// The present values, by item, field and key, which are not older than the state.
+        package var table: ValueTable { carrier?.table ?? ValueTable(properties: properties) }
+
+        /// Whether the values may be out of date, since the connection that brings them is interrupted.
+        package var isStale: Bool { carrier?.client.isDelivering.load(ordering: .sequentiallyConsistent) == false }
 
         /// How long the resource is kept unused; `limit` is the configured time.
         package func lifetime(_ limit: Duration) -> Duration {
@@ -118,17 +112,6 @@ package final class SubscriptionResource: Sendable {
     }
 
     package var isStale: Bool { present.isStale }
-
-    /// Values and status, read together.
-    package var reading: SubscriptionReading {
-        // Before the values, which are then not older than the version.
-        let present = present
-        return SubscriptionReading(
-            table: present.carrier?.table ?? ValueTable(properties: present.properties),
-            isStale: present.isStale,
-            status: present.status
-        )
-    }
 
     var carrier: SharedSubscription? { present.carrier }
 

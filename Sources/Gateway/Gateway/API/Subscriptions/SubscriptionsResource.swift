@@ -85,7 +85,7 @@ struct SubscriptionsResource: Sendable {
         owner.count(for: services.access.owners.holder(of: resource.id.rawValue).account)
         let use = ResourceUse.changedSubscription(resource.id, properties, of: owner)
         // A move to another upstream subscription compares the values of both subscriptions.
-        let size = resource.reading.table.writing
+        let size = resource.present.table.writing
         try await services.coordination.admit(use, for: call) {
             try await services.background.perform(for: call, size) {
                 try apply(patch, to: resource, of: owner, body, call)
@@ -163,7 +163,7 @@ struct SubscriptionsResource: Sendable {
         _ call: Call,
         _ work: @escaping @Sendable () throws -> Response
     ) -> OperationResult {
-        let size = resource.reading.table.writing
+        let size = resource.present.table.writing
         return .later { try await services.background.perform(for: call, size) { .response(try work()) } }
     }
 

@@ -23,16 +23,16 @@ final class PolledPart: Sendable {
     private let known = RankedMutex<Known?>(nil)
 
     /// Notes a part whose tag the client knows.
-    func note(_ target: ValuesTarget, in reading: SubscriptionReading) {
-        let present = Known(target: target, mark: Mark(of: target, in: reading))
+    func note(_ target: ValuesTarget, in view: ValuesView) {
+        let present = Known(target: target, mark: Mark(of: target, in: view))
         known.withLock { $0 = present }
     }
 
     /// Whether the part is the one that was noted last; false if none was. An update of the part with equal values makes it
     /// another one.
-    func isKnown(in reading: SubscriptionReading) -> Bool {
+    func isKnown(in view: ValuesView) -> Bool {
         guard let known = known.withLock({ $0 }) else { return false }
-        return known.mark.isSame(as: Mark(of: known.target, in: reading))
+        return known.mark.isSame(as: Mark(of: known.target, in: view))
     }
 }
 
@@ -45,10 +45,10 @@ private struct Mark: Sendable {
     /// The row that every update of the part replaces.
     private let row: [String?]?
 
-    init(of target: ValuesTarget, in reading: SubscriptionReading) {
-        let (table, status) = (reading.table, reading.status)
+    init(of target: ValuesTarget, in view: ValuesView) {
+        let (table, status) = (view.table, view.status)
         otherEvents = status.version &- status.updates
-        isStale = reading.isStale
+        isStale = view.isStale
         switch target {
         case .key(let item, let key), .value(let item, field: _, key: let key?):
             (version, row) = (nil, table.row(item: item, key: key))

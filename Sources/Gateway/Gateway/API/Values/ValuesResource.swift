@@ -80,7 +80,7 @@ struct ValuesResource: Sendable {
 
     /// How long it takes to write a part of a table.
     private func writing(_ find: Selection, _ view: ValuesView) -> WorkSize {
-        let table = view.reading.table
+        let table = view.table
         guard table.writing != .small, let target = try? find(view) else { return .small }
         return switch target {
         case .table:
@@ -114,7 +114,7 @@ struct ValuesResource: Sendable {
         if size == .small {
             let first = try response(view, call, find)
             guard first.status == 304, wait > 0 else { return .response(first.waited(wait)) }
-            part.note(try find(view), in: view.reading)
+            part.note(try find(view), in: view)
             isQuick = first.body.count <= Self.quickLength
         } else if wait <= 0 {
             return .later { try await services.background.perform(for: call, size) { .response(present()) } }
@@ -135,7 +135,7 @@ struct ValuesResource: Sendable {
             upTo: wait,
             on: resource.watchers,
             present: { resource.status },
-            isKnown: { _ in !resource.isDeleted && part.isKnown(in: resource.reading) },
+            isKnown: { _ in !resource.isDeleted && part.isKnown(in: ValuesView(resource, now: .zero)) },
             decideOn: services.background.queue(for: size),
             { changed(resource, part, call, wait, find) },
             timedOut: present,
@@ -155,10 +155,10 @@ struct ValuesResource: Sendable {
         _ find: Selection
     ) -> Response? {
         let view = ValuesView(resource, now: services.clock())
-        if !resource.isDeleted, part.isKnown(in: view.reading) { return nil }
+        if !resource.isDeleted, part.isKnown(in: view) { return nil }
         let response = polled(resource, view, call, wait, find)
         guard response.status == 304 else { return response }
-        if let target = try? find(view) { part.note(target, in: view.reading) }
+        if let target = try? find(view) { part.note(target, in: view) }
         return nil
     }
 
@@ -212,7 +212,7 @@ struct ValuesResource: Sendable {
         case .length(let length) where isKnown: return .notModified(tag, length: length + view.agesLength)
         case .whole(let kept): table = kept
         case .length, nil:
-            if view.reading.table.isLonger(than: ValuesView.mostTableBytes) { throw Self.tooLarge }
+            if view.table.isLonger(than: ValuesView.mostTableBytes) { throw Self.tooLarge }
             table = view.encodedTable()
             services.encodedTables.keep(table, tag: tag)
         }
@@ -224,7 +224,7 @@ struct ValuesResource: Sendable {
     }
 
     private func tag(of view: ValuesView) -> EntityTag {
-        EntityTag("\(view.subscription)-\(view.reading.status.version)-\(view.staleness)", isWeak: true)
+        EntityTag("\(view.subscription)-\(view.status.version)-\(view.staleness)", isWeak: true)
     }
 
     private static let tooLarge = Problem(.invalidValue, detail: "The values are too large: select a part of them.")

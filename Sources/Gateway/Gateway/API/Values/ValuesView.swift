@@ -6,14 +6,15 @@ internal import SessionPool
 /// The JSON forms of the values of a subscription at one moment.
 struct ValuesView {
     let subscription: String
-    let reading: SubscriptionReading
+    let table: ValueTable
+    /// Whether the values may be out of date, since the connection that brings them is interrupted.
+    let isStale: Bool
+    let status: SubscriptionStatus
     /// The time that ages refer to.
     let now: Moment
 
-    private var table: ValueTable { reading.table }
-
     /// The staleness as a part of entity tags.
-    var staleness: String { reading.isStale ? "s" : "f" }
+    var staleness: String { isStale ? "s" : "f" }
 
     var isCommand: Bool { table.properties.mode == .command }
 
@@ -77,7 +78,7 @@ struct ValuesView {
         json.beginObject()
         json.member("subscription", subscription)
         json.key("items")
-        let gaps = RowMembers(table).writeItems(items, isStale: reading.isStale, to: &json)
+        let gaps = RowMembers(table).writeItems(items, isStale: isStale, to: &json)
         json.endObject()
         json.newline()
         return EncodedTable(bytes: json.bytes, gaps: gaps)
@@ -85,8 +86,7 @@ struct ValuesView {
 
     /// The number of bytes of the ages in the JSON of the table.
     var agesLength: Int {
-        let table = table
-        return items.reduce(0) { $0 + JSONBytes.length(ofAgeSince: table.changedAt(item: $1), at: now) }
+        items.reduce(0) { $0 + JSONBytes.length(ofAgeSince: table.changedAt(item: $1), at: now) }
     }
 
     private var itemCount: Int { max(table.itemBound ?? 0, 0) }
@@ -119,7 +119,7 @@ struct ValuesView {
     func writeAge(_ item: Int, to json: inout JSONBytes) {
         json.key("age")
         json.age(since: table.changedAt(item: item), at: now)
-        json.member("stale", reading.isStale)
+        json.member("stale", isStale)
     }
 
     /// The capacity that the JSON of most tables does not exceed, in bytes.
@@ -134,7 +134,14 @@ struct ValuesView {
 
 extension ValuesView {
     init(_ resource: SubscriptionResource, now: Moment) {
-        self.init(subscription: resource.id.rawValue, reading: resource.reading, now: now)
+        let present = resource.present
+        self.init(
+            subscription: resource.id.rawValue,
+            table: present.table,
+            isStale: present.isStale,
+            status: present.status,
+            now: now
+        )
     }
 }
 

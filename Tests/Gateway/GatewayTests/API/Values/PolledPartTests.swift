@@ -30,7 +30,9 @@ import Testing
             take(.subscribed(itemCount: 2, fieldCount: 3, keyPosition: key, commandPosition: command))
         }
 
-        var reading: SubscriptionReading { SubscriptionReading(table: table, isStale: isStale, status: status) }
+        var view: ValuesView {
+            ValuesView(subscription: "s", table: table, isStale: isStale, status: status, now: .zero)
+        }
 
         mutating func take(_ event: SubscriptionEvent) {
             table.apply(event)
@@ -52,9 +54,9 @@ import Testing
 
     private func noted(_ target: ValuesTarget, in source: Source) -> PolledPart {
         let part = PolledPart()
-        #expect(!part.isKnown(in: source.reading))
-        part.note(target, in: source.reading)
-        #expect(part.isKnown(in: source.reading))
+        #expect(!part.isKnown(in: source.view))
+        part.note(target, in: source.view)
+        #expect(part.isKnown(in: source.view))
         return part
     }
 
@@ -63,14 +65,14 @@ import Testing
         var source = Source(.merge)
         let empty = noted(target, in: source)
         source.update(2, ["1", "2", "3"])
-        #expect(empty.isKnown(in: source.reading))
+        #expect(empty.isKnown(in: source.view))
         source.update(1, ["4", "5", "6"])
-        #expect(!empty.isKnown(in: source.reading))
+        #expect(!empty.isKnown(in: source.view))
         let part = noted(target, in: source)
         source.update(2, ["1", "2", "4"])
-        #expect(part.isKnown(in: source.reading))
+        #expect(part.isKnown(in: source.view))
         source.update(1, ["4", "5", "7"])
-        #expect(!part.isKnown(in: source.reading))
+        #expect(!part.isKnown(in: source.view))
     }
 
     @Test(arguments: [ValuesTarget.item(1), .keys(1)])
@@ -79,11 +81,11 @@ import Testing
         source.update(1, ["k", "ADD", "3"])
         let part = noted(target, in: source)
         source.update(2, ["k", "ADD", "3"])
-        #expect(part.isKnown(in: source.reading))
+        #expect(part.isKnown(in: source.view))
         source.update(1, ["l", "ADD", "3"])
-        #expect(!part.isKnown(in: source.reading))
+        #expect(!part.isKnown(in: source.view))
         source.update(1, ["k", "UPDATE", "3"])
-        #expect(!part.isKnown(in: source.reading))
+        #expect(!part.isKnown(in: source.view))
     }
 
     @Test(arguments: [ValuesTarget.key(1, "k"), .value(1, field: 3, key: "k")])
@@ -92,9 +94,9 @@ import Testing
         source.update(1, ["k", "ADD", "3"])
         let part = noted(target, in: source)
         source.update(1, ["l", "ADD", "3"])
-        #expect(part.isKnown(in: source.reading))
+        #expect(part.isKnown(in: source.view))
         source.update(1, ["k", "DELETE", nil])
-        #expect(!part.isKnown(in: source.reading))
+        #expect(!part.isKnown(in: source.view))
     }
 
     @Test func otherEventsChangeAllParts() {
@@ -102,20 +104,20 @@ import Testing
         source.update(1, ["1", "2", "3"])
         let part = noted(.item(1), in: source)
         source.isStale = true
-        #expect(!part.isKnown(in: source.reading))
+        #expect(!part.isKnown(in: source.view))
         source.isStale = false
         source.take(.clearSnapshot(itemPos: 1))
-        #expect(!part.isKnown(in: source.reading))
+        #expect(!part.isKnown(in: source.view))
     }
 
     @Test func anyUpdateChangesATableAndAnItemWithASecondLevel() {
         var source = Source(.merge)
         let table = noted(.table, in: source)
         source.update(2, ["1", "2", "3"])
-        #expect(!table.isKnown(in: source.reading))
+        #expect(!table.isKnown(in: source.view))
         var second = Source(.command, hasSecondLevel: true)
         let item = noted(.item(1), in: second)
         second.update(2, ["k", "ADD", "3", "4"])
-        #expect(!item.isKnown(in: second.reading))
+        #expect(!item.isKnown(in: second.view))
     }
 }

@@ -11,8 +11,13 @@ import Testing
     private func view(_ properties: SubscriptionProperties, _ events: [SubscriptionEvent]) -> ValuesView {
         var table = ValueTable(properties: properties)
         for event in events { table.apply(event, at: Moment(nanoseconds: 1_000_000_000)) }
-        let reading = SubscriptionReading(table: table, isStale: false, status: SubscriptionStatus())
-        return ValuesView(subscription: "s", reading: reading, now: Moment(nanoseconds: 3_500_000_000))
+        return ValuesView(
+            subscription: "s",
+            table: table,
+            isStale: false,
+            status: SubscriptionStatus(),
+            now: Moment(nanoseconds: 3_500_000_000)
+        )
     }
 
     /// The layout of a COMMAND subscription whose first two fields are `key` and `command`.
@@ -80,10 +85,10 @@ import Testing
             SubscriptionProperties(mode: .command, items: .list(["a", "b"]), fields: .list(names)),
             [.subscribed(itemCount: 2, fieldCount: 3, keyPosition: 1, commandPosition: 2)] + rows
         )
-        #expect(view.reading.table.cellCount == 60_006)
-        #expect(view.reading.table.cellCount(item: 1) == 60_003)
-        #expect(view.reading.table.cellCount(item: 2) == 3)
-        #expect(merge.reading.table.cellCount == 4)
+        #expect(view.table.cellCount == 60_006)
+        #expect(view.table.cellCount(item: 1) == 60_003)
+        #expect(view.table.cellCount(item: 2) == 3)
+        #expect(merge.table.cellCount == 4)
     }
 
     @Test func longTextsMakeATableLarge() {
@@ -99,8 +104,8 @@ import Testing
             SubscriptionProperties(mode: .merge, items: .list(["a", "b"]), fields: .list(["x", "y"])),
             [.subscribed(itemCount: 2, fieldCount: 2, keyPosition: nil, commandPosition: nil), .update(update)]
         )
-        let table = view.reading.table
-        #expect(table.writing == .large && merge.reading.table.writing == .small)
+        let table = view.table
+        #expect(table.writing == .large && merge.table.writing == .small)
         #expect(table.writing(item: 1) == .large && table.writing(item: 2) == .small)
         #expect(table.writing(item: 1, field: 1, key: nil) == .large)
         #expect(table.writing(item: 1, field: 2, key: nil) == .small)
@@ -207,7 +212,7 @@ import Testing
         }
         let subscribed = SubscriptionEvent.subscribed(itemCount: 2, fieldCount: 2, keyPosition: 1, commandPosition: 2)
         let view = view(properties, [subscribed] + rows)
-        let values = CurrentValues(upstream: "demo", table: view.reading.table, isStale: false)
+        let values = CurrentValues(upstream: "demo", table: view.table, isStale: false)
         for table in [view.encodedTable(), try #require(values.encoded(as: .json))] {
             let items = try #require(JSONValue(parsing: table.json(at: view.now))["items"]?.array)
             #expect(items.map { $0["fields"] } == [["key": "k", "command": "ADD"], ["key": nil, "command": nil]])
