@@ -50,6 +50,8 @@ struct YAMLComposer: ~Copyable {
         var text = ""
         var anchor: String?
         var isPlain = false
+        /// Whether a scalar has a tag of no meaning, such as a text that begins with ! and has no quotes.
+        var hasUnknownTag = false
 
         init(_ event: yaml_event_t) {
             type = event.type
@@ -59,7 +61,9 @@ struct YAMLComposer: ~Copyable {
                 let scalar = event.data.scalar
                 text = String(decoding: UnsafeBufferPointer(start: scalar.value, count: scalar.length), as: UTF8.self)
                 anchor = Self.string(scalar.anchor)
-                isPlain = scalar.style == YAML_PLAIN_SCALAR_STYLE && scalar.tag == nil
+                let tag = Self.string(scalar.tag)
+                isPlain = scalar.style == YAML_PLAIN_SCALAR_STYLE && tag == nil
+                hasUnknownTag = tag.map { !$0.hasPrefix("tag:yaml.org,2002:") } ?? false
             case YAML_SEQUENCE_START_EVENT: anchor = Self.string(event.data.sequence_start.anchor)
             case YAML_MAPPING_START_EVENT: anchor = Self.string(event.data.mapping_start.anchor)
             case YAML_ALIAS_EVENT: anchor = Self.string(event.data.alias.anchor)
@@ -81,11 +85,23 @@ struct YAMLComposer: ~Copyable {
             let before = input.prefix(parser.problem_offset)
             return YAMLError(line: 1 + before.count { $0 == UInt8(ascii: "\n") }, reason: problem)
         }
+        let mark = parser.context == nil ? parser.problem_mark : parser.context_mark
+        let characters = String(decoding: input, as: UTF8.self).unicodeScalars
+        switch characters.dropFirst(Int(mark.index)).first {
+        case "\t": return YAMLError(mark, "a tab in the indentation; use spaces")
+        case "*", "&", "!", "@", "%", "`": return YAMLError(mark, Self.quotes)
+        default: break
+        }
+        if problem.hasPrefix("mapping values") {
+            return YAMLError(mark, "a key is not expected here: correct the indentation, or quote text with a colon")
+        }
         let start = parser.context.map {
-            "\(String(cString: $0)) in line \(parser.context_mark.line + 1), column \(parser.context_mark.column + 1): "
+            "\(String(cString: $0)) in line \(mark.line + 1), column \(mark.column + 1): "
         }
         return YAMLError(parser.problem_mark, (start ?? "") + problem)
     }
+
+    private static let quotes = "text that begins with *, &, !, @, % or ` must be in quotes"
 
     private mutating func next() throws(YAMLError) -> Event {
         var event = yaml_event_t()
@@ -105,9 +121,10 @@ struct YAMLComposer: ~Copyable {
         if let known { return known }
         let content: YAMLNode.Content =
             switch event.type {
-            case YAML_ALIAS_EVENT: throw YAMLError(event.mark, "an alias without anchor")
+            case YAML_ALIAS_EVENT: throw YAMLError(event.mark, "an alias without anchor; \(Self.quotes)")
             case YAML_SEQUENCE_START_EVENT: .sequence(try elements())
             case YAML_MAPPING_START_EVENT: .mapping(try members())
+            case _ where event.hasUnknownTag: throw YAMLError(event.mark, Self.quotes)
             default: .scalar(event.text, isPlain: event.isPlain)
             }
         let node = YAMLNode(content, line: Int(event.mark.line) + 1)

@@ -51,6 +51,20 @@ internal import YAMLText
         #expect { try YAMLNode(parsing: yaml) } throws: { ($0 as? YAMLError)?.line == line }
     }
 
+    /// The reasons were those of the parser, such as "found character that cannot start any token"; `a: !x` was an empty text.
+    @Test(arguments: [
+        ("a:\n\tb: 1", "column 1: a tab in the indentation"), ("ä:\r\n  \tb: 1", "column 3: a tab in the indentation"),
+        ("a: *", "column 4: text that begins with *"), ("a: [*, b*]", "column 5: text that begins with *"),
+        ("a: @x", "column 4: text that begins with *"), ("a: %x", "column 4: text that begins with *"),
+        ("a: !x", "column 4: text that begins with *"), ("a: ! x", "column 4: text that begins with *"),
+        ("a: *x", "column 4: an alias without anchor; text that begins with *"),
+        ("a: 1\n b: 2", "column 3: a key is not expected here: correct the indentation"),
+        ("a: b: c", "column 5: a key is not expected here: correct the indentation"),
+    ])
+    func frequentMistakesHaveTheirCure(yaml: String, reason: String) {
+        #expect { try YAMLNode(parsing: yaml) } throws: { ($0 as? YAMLError)?.reason.hasPrefix(reason) ?? false }
+    }
+
     @Test func nestingIsBounded() throws {
         _ = try YAMLNode(parsing: String(repeating: "[", count: 99) + String(repeating: "]", count: 99))
         #expect(throws: YAMLError(line: 1, reason: "column 101: more than 100 levels")) {
