@@ -58,7 +58,9 @@ package struct ConfigurationFile: Sendable {
             }
         case .sequence(let elements):
             let values = elements.compactMap(\.string)
-            guard values.count == elements.count else { return note(node.line, key, "must be a list of plain values") }
+            guard values.count == elements.count else {
+                return note(node.line, key, Settings.rule(ofGroup: key) ?? "must be a list of plain values")
+            }
             add(key, values.map { $0 + SettingValue.end }.joined(), node, elements: values.count)
         }
     }
@@ -70,5 +72,20 @@ package struct ConfigurationFile: Sendable {
         }
         let entry = Entry(key: key, value: value, isSequence: elements != nil, line: node.line)
         if value == nil { vacant.append(entry) } else { entries.append(entry) }
+    }
+}
+
+extension Settings {
+    /// The rule that the value of a group of keys breaks, with an example of a key; nil for a key that is no group.
+    static func rule(ofGroup key: String) -> String? {
+        if let named = all.first(where: { $0.key.contains("*") && $0.key.replacing(".*", with: "") == key }) {
+            return "has no name before its last part: \(named.key.replacing("*", with: "NAME"))"
+        }
+        let parts = key.split(separator: ".")
+        let patterns = all.map { $0.key.split(separator: ".") }
+        let pattern = patterns.first { $0.count > parts.count && zip($0, parts).allSatisfy { $0 == "*" || $0 == $1 } }
+        guard let pattern else { return nil }
+        let example = pattern.enumerated().map { $1 != "*" ? $1 : $0 < parts.count ? parts[$0] : "NAME" }
+        return "is a group of keys, such as \(example.joined(separator: ".")), and has no value itself"
     }
 }

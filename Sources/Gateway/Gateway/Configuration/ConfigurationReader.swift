@@ -237,9 +237,7 @@ package struct ConfigurationReader {
             let known = patterns.map { pattern in
                 pattern.enumerated().map { $1 == "*" && $0 < parts.count ? parts[$0] : $1 }.joined(separator: ".")
             }
-            if known.contains(where: { $0.hasPrefix(key + ".") }) {
-                return note(key, "is a group of keys and has no value itself")
-            }
+            if let rule = Settings.rule(ofGroup: key) { return note(key, rule) }
             let plain = known.filter { !$0.contains("*") }
             let suggestion = Self.suggestion(for: key, among: plain, withEnding: ".\(key)")
             note(key, "is not a key of the configuration" + (suggestion.map { "; did you mean \($0)?" } ?? ""))

@@ -42,7 +42,7 @@ struct SettingGroup<Part>: Sendable {
         setting(key, .integer(range, unit: unit)) {
             "\($0[keyPath: path])"
         } apply: { part, text throws(SettingError) in
-            part[keyPath: path] = try SettingValue.integer(text, range)
+            part[keyPath: path] = try SettingValue.integer(text, range, unit: unit)
         }
     }
 

@@ -7,10 +7,12 @@ enum SettingValue {
 
     static func integer<Number: FixedWidthInteger>(
         _ text: String,
-        _ range: ClosedRange<Int>
+        _ range: ClosedRange<Int>,
+        unit: String? = nil
     ) throws(SettingError) -> Number {
         guard let number = Int(text), range.contains(number), let number = Number(exactly: number) else {
-            throw SettingError(rule: "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+            let kind = "a whole number" + (unit.map { " of \($0)" } ?? "")
+            throw SettingError(rule: "must be \(kind) from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }

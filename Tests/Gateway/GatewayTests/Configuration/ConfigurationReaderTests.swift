@@ -286,7 +286,21 @@ internal import Testing
             "gateway.yaml:3: upstreams.demo.serverAdress: is not a key of the configuration; "
                 + "did you mean upstreams.demo.serverAddress?"
         ),
-        ("http: 3", "gateway.yaml:1: http: is a group of keys and has no value itself"),
+        ("http: 3", "gateway.yaml:1: http: is a group of keys, such as http.host, and has no value itself"),
+        // The list was to be one of plain values.
+        (
+            "upstreams: [{name: a}]",
+            "gateway.yaml:1: upstreams: is a group of keys, such as upstreams.NAME.serverAddress, and has no value itself"
+        ),
+        (
+            "feeds: {f: {fields: [a, b]}}",
+            "gateway.yaml:1: feeds.f.fields: is a group of keys, such as feeds.f.fields.NAME, and has no value itself"
+        ),
+        (
+            "upstreams:\n  a:\n  serverAddress: http://a",
+            "gateway.yaml:3: upstreams.serverAddress: has no name before its last part: upstreams.NAME.serverAddress"
+        ),
+        ("http: {maxBody: 1MB}", "gateway.yaml:1: http.maxBody: must be a whole number of bytes from 1 to 1073741824"),
     ])
     func unknownKeysGetASuggestion(file: String, mistake: String) {
         let mistakes = Self.mistakes { try Self.read(file: file) }
