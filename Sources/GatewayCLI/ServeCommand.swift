@@ -71,11 +71,13 @@ struct ReloadService: Service {
                 logger.warning("the change takes effect at the next start", metadata: ["key": "\(key)"])
             }
         } catch let error as ConfigurationError {
+            gateway.current.keep()
             for mistake in error.mistakes {
                 logger.error("mistake in the configuration", metadata: ["mistake": "\(mistake)"])
             }
             logger.error("configuration not reloaded; the old one stays in force")
         } catch {
+            gateway.current.keep()
             logger.error("configuration not reloaded; the old one stays in force", metadata: ["reason": "\(error)"])
         }
     }

@@ -37,7 +37,8 @@ internal import Testing
         try folder.write("key.pem", "-----BEGIN PRIVATE KEY-----\nnonsense\n-----END PRIVATE KEY-----\n")
         process.signal(SIGHUP)
         #expect(await process.log(with: "the old one stays in force") != nil)
-        #expect(try await call("GET", url + "/health/live", on: second).status == 200)
+        let metrics = try await call("GET", url + "/metrics", on: second)
+        #expect(metrics.text.contains("lightstreamer_gateway_last_reload_successful 0\n"))
         process.signal(SIGTERM)
         #expect(await process.ended() == 0)
     }

@@ -78,7 +78,8 @@ package final class Gateway: Sendable {
             daemon: { daemon.figures },
             messages: messageUse,
             coordination: coordination,
-            keySet: { [access] in access.keySetFigures }
+            keySet: { [access] in access.keySetFigures },
+            isLatest: { current.isLatest }
         )
         let services = Services(
             current: current,

@@ -37,6 +37,16 @@ import Testing
         }
     }
 
+    @Test func metricsTellWhetherTheLastReloadSucceeded() async throws {
+        let gateway = Self.gateway()
+        let name = "lightstreamer_gateway_last_reload_successful"
+        #expect(gateway.host.services.metrics().contains("\n\(name) 1\n"))
+        gateway.current.keep()
+        #expect(gateway.host.services.metrics().contains("\n\(name) 0\n"))
+        _ = try await gateway.reload(Self.configuration(["a"]))
+        #expect(gateway.host.services.metrics().contains("\n\(name) 1\n"))
+    }
+
     @Test func settingsForTheNextStartAreReturned() async throws {
         let gateway = Self.gateway()
         var newer = Self.configuration(["a"])

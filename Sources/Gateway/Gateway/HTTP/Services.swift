@@ -200,18 +200,24 @@ package final class LiveConfiguration: Sendable {
         }
     }
 
-    private let state: RankedMutex<Version>
+    private let state: RankedMutex<(version: Version, isLatest: Bool)>
 
-    package init(_ configuration: GatewayConfiguration) { state = RankedMutex(Version(configuration)) }
+    package init(_ configuration: GatewayConfiguration) { state = RankedMutex((Version(configuration), true)) }
 
     /// The configuration in force, as an object.
-    var version: Version { state.withLock { $0 } }
+    var version: Version { state.withLock { $0.version } }
 
     package var value: GatewayConfiguration { version.configuration }
+
+    /// Whether the last reload has put its configuration in force; true before the first one.
+    package var isLatest: Bool { state.withLock { $0.isLatest } }
 
     /// Puts another configuration in force.
     package func replace(by configuration: GatewayConfiguration) {
         let version = Version(configuration)
-        state.withLock { $0 = version }
+        state.withLock { $0 = (version, true) }
     }
+
+    /// Keeps the configuration in force: that of a reload has a mistake.
+    package func keep() { state.withLock { $0.isLatest = false } }
 }

@@ -140,12 +140,15 @@ package enum MetricNames {
     static let keySetKeys = gauge("jwks_keys")
         .means("Keys of the JWK set of auth.jwt.jwksURL that can be used, absent before it was loaded.")
 
+    static let lastReload = gauge("last_reload_successful")
+        .means("0 after a reload that a mistake in the configuration prevented, until one succeeds, else 1.")
+
     /// All metrics, in the order of the output.
     package static let all: [Metric] = server + streaming + upstream + cluster + process
 
     private static let server = [
         connections, connectionsAccepted, connectionsRefused, requests, requestSeconds, problems, keySetAge,
-        keySetKeys,
+        keySetKeys, lastReload,
     ]
     private static let streaming = [
         streams, streamsBlocked, streamBytes, published, delivered, conflated, dropped, invalidValues, streamResumes,

@@ -16,6 +16,8 @@ struct MetricsReport: Sendable {
     let coordination: any Coordination
     /// The time since the JWK set was loaded, and the number of its usable keys; nil: it was not.
     var keySet: @Sendable () -> (age: Duration, keys: Int)? = { nil }
+    /// Whether the last reload has put its configuration in force.
+    var isLatest: @Sendable () -> Bool = { true }
 
     var text: String {
         var text = MetricsText()
@@ -29,6 +31,7 @@ struct MetricsReport: Sendable {
         if let keySet { text.write(MetricNames.keySetAge, keySet.age / .seconds(1)) }
         text.open(MetricNames.keySetKeys)
         if let keySet { text.write(MetricNames.keySetKeys, keySet.keys) }
+        text.write(MetricNames.lastReload, isLatest() ? 1 : 0)
         writeStreams(figures, to: &text)
         MemoryBudgets(hub.memory, figures, messages: messages()).write(to: &text)
         writeClients(to: &text)
