@@ -16,6 +16,8 @@ struct KeySetLoader: Sendable {
     static let timeout = Duration.seconds(10)
     /// The pause after a failed attempt.
     static let retryDelay = Duration.seconds(10)
+    /// The pause after the warning of a failure, before the warning of another failure for the same reason.
+    static let warningInterval = Duration.seconds(300)
 
     /// Reads the text at a URL.
     typealias Fetch = @Sendable (_ url: String) async throws -> String
@@ -32,6 +34,7 @@ struct KeySetLoader: Sendable {
     /// Loads the set until cancelled. Without a configured URL, only reads the configuration again after each interval.
     func run() async {
         var reported = ""
+        var failure = (reason: "", sinceWarning: Duration.zero)
         while !Task.isCancelled {
             let reload = access.reloads.next()
             let tokens = access.configuration.webTokens
@@ -41,17 +44,28 @@ struct KeySetLoader: Sendable {
                     let text = try await load(url)
                     if let revocation = try access.use(keySet: text, from: url) { revoke(revocation) }
                     report(keysOf: text, from: url, &reported)
+                    failure.reason = ""
                 } catch {
                     if Task.isCancelled { return }
                     wait = min(wait, Self.retryDelay)
-                    logger.warning(
-                        "cannot load the JWK set; the keys of the last successful load remain valid",
-                        metadata: ["url": "\(url)", "reason": "\(Self.reason(error))", "age": "\(age)"]
-                    )
+                    warn(of: Self.reason(error), at: url, &failure)
+                    failure.sinceWarning += wait
                 }
             }
-            do { try await rest(wait, orUntil: reload) } catch { return }
+            guard let isReload = try? await rest(wait, orUntil: reload) else { return }
+            // The load after a reload has its warning.
+            if isReload { failure.reason = "" }
         }
+    }
+
+    /// Warns that a set was not loaded: of another reason at once, of the same one after an interval.
+    private func warn(of reason: String, at url: String, _ last: inout (reason: String, sinceWarning: Duration)) {
+        guard reason != last.reason || last.sinceWarning >= Self.warningInterval else { return }
+        last = (reason, .zero)
+        logger.warning(
+            "cannot load the JWK set; the keys of the last successful load remain valid",
+            metadata: ["url": "\(url)", "reason": "\(reason)", "age": "\(age)"]
+        )
     }
 
     /// Warns of the keys of a set that are not used, by their positions, and of a set without others, once as long as they are
@@ -74,12 +88,19 @@ struct KeySetLoader: Sendable {
         reported = present
     }
 
-    private func rest(_ time: Duration, orUntil reload: Awaited<Void>) async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await pause(time) }
-            group.addTask { try await reload.value }
+    /// Returns whether a reload has ended the rest.
+    private func rest(_ time: Duration, orUntil reload: Awaited<Void>) async throws -> Bool {
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                try await pause(time)
+                return false
+            }
+            group.addTask {
+                try await reload.value
+                return true
+            }
             defer { group.cancelAll() }
-            _ = try await group.next()
+            return try await group.next() ?? false
         }
     }
 

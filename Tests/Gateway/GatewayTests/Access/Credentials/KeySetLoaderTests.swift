@@ -240,6 +240,18 @@ import Testing
         #expect(log.lines.first?.contains("the connection was refused") == true)
     }
 
+    /// There was a warning after each attempt, every 10 s.
+    @Test func theLogRepeatsAReasonAfterAnInterval() async throws {
+        let fixture = try await AccessFixture(Self.access())
+        let log = LogRecorder()
+        _ = await load(fixture, Array(repeating: nil, count: 30), log)
+        #expect(log.lines.count == 1)
+        _ = await load(fixture, [nil, "{}", nil, Self.keySet(SigningKey()), nil, nil], log)
+        #expect(log.lines.count == 5)
+        _ = await load(fixture, Array(repeating: nil, count: 31), log)
+        #expect(log.lines.count == 7)
+    }
+
     @Test(.timeLimit(.minutes(1))) func theEndOfTheGatewayIsNoFailureOfALoad() async throws {
         let fixture = try await AccessFixture(Self.access())
         let begun = AsyncStream.makeStream(of: Void.self)
