@@ -206,6 +206,24 @@ import Testing
         #expect((command != nil) == isValid)
     }
 
+    /// `get` sent any mode to the gateway, and ended with status 1.
+    @Test(arguments: ["get", "watch"])
+    func aModeIsOneOfTheProtocol(command: String) {
+        let words = [command, "item1", "last_price", "--mode"]
+        #expect((try? GatewayCommand.parseAsRoot(words + ["command"])) != nil)
+        #expect((try? GatewayCommand.parseAsRoot(words + ["TABLE"])) == nil)
+    }
+
+    /// It named the property `serverAddress`.
+    @Test func aServerAddressThatIsNoURLIsNamed() async throws {
+        let command = try WatchCommand.parse(["item1", "last_price"])
+        let output = WatchOutput(display: LineDisplay(), limit: nil)
+        let failure = await #expect(throws: WatchFailure.self) {
+            try await ServerWatch(command: command, address: "tcp://a", output: output).run()
+        }
+        #expect(failure?.sentence == "tcp://a: must be an http or https URL without a query")
+    }
+
     /// An option of the other kind of source was ignored.
     @Test(
         arguments: [

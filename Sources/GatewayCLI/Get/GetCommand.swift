@@ -56,6 +56,7 @@ struct GetCommand: AsyncParsableCommand {
         guard feed != nil || (arguments.items != nil && arguments.fields != nil) else {
             throw ValidationError("name items and fields, for instance: get item1 last_price")
         }
+        try WatchCommand.checkMode(mode)
         guard (0...300).contains(wait) else { throw ValidationError("--wait: must be 0 … 300") }
     }
 
@@ -97,7 +98,7 @@ struct GetCommand: AsyncParsableCommand {
             }
             throw WatchFailure(ProblemText.sentence(status: response.status, text))
         } catch let error where !(error is WatchFailure) {
-            throw WatchFailure("Cannot read from \(address): \(NetworkError.sentence(error)).")
+            throw WatchFailure(NetworkError.advice(error, address: address))
         }
     }
 }

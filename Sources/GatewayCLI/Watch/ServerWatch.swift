@@ -30,7 +30,8 @@ struct ServerWatch {
             try client.subscribe(subscription)
             try client.connect()
         } catch {
-            throw WatchFailure("\(error)")
+            // The user has given no property.
+            throw WatchFailure(error.property == "serverAddress" ? "\(address): \(error.rule)" : "\(error)")
         }
         let failure = await end(of: client, listener)
         await client.shutdown()
