@@ -126,6 +126,7 @@ def manifests_fit_together(address, binary):
         pod = documents["Deployment", "lightstreamer-gateway"]["spec"]["template"]["spec"]
         container = pod["containers"][0]
         configuration = yaml.safe_load(documents["ConfigMap", "lightstreamer-gateway"]["data"]["gateway.yaml"])
+        expect(pod["enableServiceLinks"] is False, f"{name}: Services set variables of the gateway")
         pause = container["lifecycle"]["preStop"]["sleep"]["seconds"]
         expect(0 < pause and pause + configuration["shutdown"]["grace"] < pod["terminationGracePeriodSeconds"],
                "a pod is killed before its gateway has stopped")

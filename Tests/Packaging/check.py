@@ -272,6 +272,7 @@ def the_chart_renders(binary, folder):
     expect(several["Deployment"]["spec"]["selector"]["matchLabels"].items() <= pod["metadata"]["labels"].items(), "no pod is selected")
     expect(several["Service"]["spec"]["selector"].items() <= pod["metadata"]["labels"].items(), "the service selects no pod")
     expect(pod["spec"]["containers"][0]["ports"][0]["containerPort"] == 9000, "another port")
+    expect(pod["spec"]["enableServiceLinks"] is False, "Services set variables of the gateway")
     expect(pod["spec"]["terminationGracePeriodSeconds"] == 30 and pod["spec"]["tolerations"], f"pod: {pod['spec']}")
     expect(several["Secret"]["metadata"]["name"] == pod["spec"]["volumes"][1]["secret"]["secretName"], "another secret")
 
