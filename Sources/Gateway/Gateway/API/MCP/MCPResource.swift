@@ -5,7 +5,7 @@ internal import MicroHTTPD
 /// (<https://modelcontextprotocol.io/specification/2025-11-25/basic/transports>).
 ///
 /// A session has only the subscriptions to resources. Every gateway of a cluster serves all other requests; a request that
-/// needs a session which this gateway does not have gets 404, and the client begins another session.
+/// needs a session which this gateway does not have, or names one that has ended, gets 404, and the client begins another.
 struct MCPResource: Sendable {
     /// The versions of the protocol, the preferred one first.
     static let versions = ["2025-11-25", "2025-06-18"]
@@ -16,7 +16,9 @@ struct MCPResource: Sendable {
     func post(_ call: Call) async throws -> Response {
         let request = try MCPRequest(RequestBody.object(of: call))
         if request?.method != "initialize" { try checkVersion(call) }
-        if let id = call.header(Self.sessionHeader), !MCPSessions.isID(id) { throw Self.unknownSession }
+        if let id = call.header(Self.sessionHeader), !MCPSessions.isID(id) || services.mcpSessions.hasEnded(id) {
+            throw Self.unknownSession
+        }
         guard let request, let id = request.id else { return Response(status: 202) }
         if request.method == "initialize" { return try initialize(request.params, id, call) }
         do {

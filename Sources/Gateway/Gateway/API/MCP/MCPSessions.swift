@@ -102,6 +102,8 @@ final class MCPSessions: Sendable {
     }
 
     private let entries = RankedMutex<[String: Entry]>([:])
+    /// The ids of sessions that have ended: the last ones, as many as there is room for, and those before them.
+    private let ended = RankedMutex<(last: Set<String>, former: Set<String>)>(([], []))
 
     /// A new session of a caller at a host; returns its id. Throws a 503 problem if there is no room.
     func make(for caller: Caller, from host: String, at now: Moment) throws(Problem) -> String {
@@ -110,7 +112,7 @@ final class MCPSessions: Sendable {
         // Behind a local proxy, requests without credentials come from different callers.
         let isShared = caller.identity == nil && ListeningAddress.isLoopback(host)
         let share = isShared ? Self.capacity : Self.share
-        let removed = try entries.withLock { entries throws(Problem) -> [Entry] in
+        let removed = try entries.withLock { entries throws(Problem) -> [(String, Entry)] in
             let isNamed = caller.identity != nil
             let kind = entries.filter { ($0.value.session.owner != nil) == isNamed }
             let own = kind.filter { $0.value.name == name }
@@ -127,11 +129,11 @@ final class MCPSessions: Sendable {
                     throw Problem(.gatewayFull, detail: "The maximum of \(Self.capacity) sessions is reached.")
                 }
             }
-            let removed = leaving.compactMap { entries.removeValue(forKey: $0) }
+            let removed = leaving.compactMap { id in entries.removeValue(forKey: id).map { (id, $0) } }
             entries[id] = Entry(session: MCPSession(owner: caller.identity), name: name, usedAt: now)
             return removed
         }
-        for entry in removed { entry.session.end() }
+        for (id, entry) in removed { end(entry, id) }
         return id
     }
 
@@ -151,7 +153,20 @@ final class MCPSessions: Sendable {
         }
     }
 
-    func remove(_ id: String) { entries.withLock { $0.removeValue(forKey: id) }?.session.end() }
+    func remove(_ id: String) {
+        if let entry = entries.withLock({ $0.removeValue(forKey: id) }) { end(entry, id) }
+    }
+
+    private func end(_ entry: Entry, _ id: String) {
+        ended.withLock { ended in
+            if ended.last.count == Self.capacity { ended = ([], ended.last) }
+            ended.last.insert(id)
+        }
+        entry.session.end()
+    }
+
+    /// Whether a session of this gateway has ended, if that was not long ago.
+    func hasEnded(_ id: String) -> Bool { ended.withLock { $0.last.contains(id) || $0.former.contains(id) } }
 
     /// Whether an id may be one of a session, of this gateway or of another one.
     static func isID(_ id: String) -> Bool { id.hasPrefix("m") && id.isLettersDigits(and: "-_", length: 44...44) }

@@ -251,6 +251,9 @@ import Testing
         #expect(fixture.perform("DELETE", "/mcp", as: AccessFixture.alice, "", [session]).status == 204)
         #expect(fixture.perform("GET", "/mcp", as: AccessFixture.alice, "", [session]).status == 404)
         #expect(fixture.perform("POST", "/mcp", as: AccessFixture.alice, subscribe, [session]).status == 404)
+        for body in [Self.message("ping"), Self.answer, Self.message("initialize")] {
+            #expect(fixture.perform("POST", "/mcp", as: AccessFixture.alice, body, [session]).status == 404)
+        }
     }
 
     /// Composed letters and combining marks make equal strings of different bytes, which name different items.
