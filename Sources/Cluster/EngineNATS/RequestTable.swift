@@ -16,11 +16,10 @@ struct ReplyName: Equatable {
     let token: UInt64
     let position: UInt64?
 
-    init(token: UInt64, position: UInt64?) {
-        self.token = token
-        self.position = position
-    }
+    var text: String { position.map { "\(token)-\($0)" } ?? "\(token)" }
+}
 
+extension ReplyName {
     /// Reads a name; nil for any other text.
     init?(_ text: Substring) {
         let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
@@ -28,8 +27,6 @@ struct ReplyName: Equatable {
         guard numbers.count == parts.count else { return nil }
         self.init(token: numbers[0], position: numbers.count == 2 ? numbers[1] : nil)
     }
-
-    var text: String { position.map { "\(token)-\($0)" } ?? "\(token)" }
 }
 
 /// A reply that takes several messages: each begins with a number that all of them share, its index, and their count.
