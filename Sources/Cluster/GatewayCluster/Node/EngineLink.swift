@@ -49,17 +49,6 @@ extension ClusterNode {
         return EngineLink(connection: connection, number: number, isOver: isOver)
     }
 
-    /// A member that serves its readers alone continues to do so until the log of the engine can be read.
-    private func check(_ connection: any EngineConnection) async throws {
-        guard isAlone else { return }
-        do {
-            _ = try await connection.inspectLog()
-        } catch {
-            connection.close()
-            throw error
-        }
-    }
-
     func connected(_ link: EngineLink, at now: Moment) -> [MemberAction] {
         let isLocal = link.number == Self.localNumber
         let actions: [MemberAction]? = state.withLock { state in
@@ -101,7 +90,11 @@ extension ClusterNode {
             number += 1
             do {
                 let link = try await connect(to: engine, number)
-                try await check(link.connection)
+                // A member that serves its readers alone continues to do so until the log of the engine can be read.
+                do { if isAlone { _ = try await link.connection.inspectLog() } } catch {
+                    link.connection.close()
+                    throw error
+                }
                 shared.withLock { $0.failures.connected() }
                 logger.info("connected to the cluster's engine")
                 offer(.connected(link))
