@@ -106,8 +106,9 @@ package struct ConfigurationReader {
         guard let group = NamedGroup.all.first(where: { setting.key.hasPrefix($0.key + ".*.") }) else { return [""] }
         let names = chosen[group.key] ?? []
         guard setting.key.hasSuffix(".fields.*") else { return names }
-        return names.flatMap { feed in
-            self.names(under: ["feeds", feed[...], "fields"], variable: "", depth: 1).map { "\(feed).\($0)" }
+        let feeds = Set(names)
+        return self.names(under: ["feeds", "*", "fields"], variable: "", depth: 1).filter { name in
+            feeds.contains(String(name.prefix { $0 != "." }))
         }
     }
 
@@ -193,22 +194,21 @@ package struct ConfigurationReader {
         "names a path that \(UnreadableFile(path: path).reason)"
     }
 
-    /// The names that the operator chose: from the keys with this beginning, and from a variable that lists them.
+    /// The names that the operator chose: from the keys with this beginning, and from a variable that lists them. Names in the
+    /// places of asterisks come first, separated by dots.
     ///
     /// - Parameter depth: The least number of parts of a key after `start`: 2 for groups, 1 for values.
     private func names(under start: [Substring], variable: String, depth: Int = 2) -> [String] {
-        var names: [String] = []
-        let keys = flags.map(\.key) + (file?.entries ?? []).map(\.key) + defaults.map(\.key)
-        for key in keys {
+        func name(_ key: String, depth: Int) -> String? {
             let parts = key.split(separator: ".")
-            if parts.count >= start.count + depth, parts.starts(with: start) {
-                names.append(String(parts[start.count]))
+            guard parts.count >= start.count + depth, Self.isMatch(Array(parts.prefix(start.count)), start) else {
+                return nil
             }
+            return zip(parts, start + ["*"]).filter { $1 == "*" }.map(\.0).joined(separator: ".")
         }
-        for key in (file?.vacant ?? []).map(\.key) {
-            let parts = key.split(separator: ".")
-            if parts.count > start.count, parts.starts(with: start) { names.append(String(parts[start.count])) }
-        }
+        let keys = flags.map(\.key) + (file?.entries ?? []).map(\.key) + defaults.map(\.key)
+        var names = keys.compactMap { name($0, depth: depth) }
+        names += (file?.vacant ?? []).compactMap { name($0.key, depth: 1) }
         names += SettingValue.list(environment[variable] ?? "")
         var seen: Set<String> = []
         return names.filter { seen.insert($0).inserted }

@@ -113,6 +113,27 @@ import Testing
         }
     }
 
+    /// Items of other bytes are other items, also if their names look alike.
+    @Test func feedsOfItemsThatLookAlikeHaveTypesOfTheirOwn() throws {
+        let text = """
+            feeds:
+              f: { items: "caf\u{E9}", fields: { a: number } }
+              g: { items: "cafe\u{301}", fields: { a: string } }
+            """
+        #expect(try read(Self.upstream + text).feeds.map(\.fields.first?.type) == [.number, .string])
+    }
+
+    @Test func eachFeedHasTheFieldsOfItsOwnKeys() throws {
+        let text = """
+            feeds.f.fields.b: string
+            feeds:
+              g: { items: i, fields: { a: number, c: string } }
+              f: { items: j, fields: { a: string } }
+            """
+        let feeds = try read(Self.upstream + text).feeds.sorted { $0.name < $1.name }
+        #expect(feeds.map(\.fieldNames) == [["b", "a"], ["a", "c"]])
+    }
+
     @Test func onlyOneUpstreamCanBeTheDefault() {
         let text = """
             upstreams:

@@ -62,8 +62,7 @@ package struct FeedConfiguration: Sendable, Equatable {
     }
 
     fileprivate func sharesItems(with other: FeedConfiguration) -> Bool {
-        guard let names = itemNames, let others = other.itemNames else { return true }
-        return !Set(names).isDisjoint(with: others)
+        items.isEmpty || other.items.isEmpty || !knownItems.isDisjoint(with: other.knownItems)
     }
 
     /// Whether a subscription has no data beyond that of the feed.
@@ -175,10 +174,11 @@ extension GatewayConfiguration {
         let earlier = feeds.prefix { $0.name != feed.name }.filter { other in
             (other.upstream ?? pool.defaultUpstream?.name) == (feed.upstream ?? pool.defaultUpstream?.name)
                 && other.dataAdapter == feed.dataAdapter && other.mode == feed.mode && other.selector == feed.selector
-                && other.sharesItems(with: feed)
         }
         return feed.fields.compactMap { field in
-            let other = earlier.first { $0.field(field.name).map { $0.type != field.type } ?? false }
+            let other = earlier.first { other in
+                other.field(field.name).map { $0.type != field.type } ?? false && other.sharesItems(with: feed)
+            }
             return other.map { (field.name, "has another type in the feed \($0.name), which has the same items") }
         }
     }
