@@ -8,7 +8,7 @@ extension GatewayConfiguration {
     package func warnings(now: Double = Date().timeIntervalSince1970) -> [String] {
         let certificate = http.certificate?.warning(now: now)
         let settings = [bodyWarning, tokenWarning, keySetWarning, clusterWarning]
-        return ([memoryWarning()] + settings + [certificate]).compactMap(\.self)
+        return ([memoryWarning()] + settings + [certificate]).compactMap(\.self) + rightsWarnings
     }
 
     /// A warning of bodies that `http.maxBody` permits and the budget of all bodies never does; nil if there are none.
@@ -29,6 +29,22 @@ extension GatewayConfiguration {
         else { return nil }
         let effect = access.isOpen ? "callers need no credentials" : "tokens are refused"
         return "auth.jwt has no secret, publicKey, jwks or jwksURL: \(effect)"
+    }
+
+    /// Warnings of rights to upstreams and feeds that are not configured, as by a misspelled name.
+    private var rightsWarnings: [String] {
+        let holders = access.keys.map { ("auth.keys.\($0.name)", $0.rights) } + [("auth.jwt", access.webTokens.rights)]
+        return holders.flatMap { place, rights in
+            let names = [
+                ("upstreams", rights.upstreams, pool.upstreams.map(\.name)),
+                ("feeds", rights.feeds ?? [], feeds.map(\.name)),
+            ]
+            return names.flatMap { member, patterns, names in
+                patterns.filter { $0.description != "*" && !names.contains(where: $0.matches) }.map {
+                    "\(place).\(member): none of the configured \(member) has a name such as \"\($0)\""
+                }
+            }
+        }
     }
 
     /// A warning of the keys of `auth.jwt.jwks` that are skipped; nil if there are none.

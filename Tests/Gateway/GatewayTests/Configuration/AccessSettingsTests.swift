@@ -206,6 +206,30 @@ import Testing
         #expect(configuration.warnings().isEmpty)
     }
 
+    /// A key with a misspelled name was refused everything without a word.
+    @Test func rightsToUnknownNamesAreWarnedAbout() throws {
+        let file = """
+            upstreams: {push: {serverAddress: 'http://a'}}
+            feeds: {quotes: {fields: {a: string}}}
+            auth:
+              keys:
+                a: {hash: \(KeyHash(of: "a")), upstreams: [pu*, psh], feeds: [quotes, qotes]}
+                b: {hash: \(KeyHash(of: "b"))}
+              jwt: {secret: '\(TokenForge.secret)', upstreams: 'x*', feeds: '*'}
+            """
+        var reader = ConfigurationReader(file: try ConfigurationFile(path: "gateway.yaml", text: file))
+        let configuration = try reader.read()
+        func warning(_ member: String, _ kind: String, _ name: String) -> String {
+            "auth.\(member).\(kind): none of the configured \(kind) has a name such as \"\(name)\""
+        }
+        #expect(
+            configuration.warnings() == [
+                warning("keys.a", "upstreams", "psh"), warning("keys.a", "feeds", "qotes"),
+                warning("jwt", "upstreams", "x*"),
+            ]
+        )
+    }
+
     /// Replicas without an engine ran alone, each with its own sessions and ids.
     @Test func settingsOfAClusterWithoutAnEngineAreWarnedAbout() {
         var configuration = GatewayConfiguration()
