@@ -180,7 +180,7 @@ struct RequestQueue: ~Copyable {
             out.emit(.send(socket, batch.bytes))
             hasSent = true
         }
-        if hasSent { heartbeat.requestSent(at: now, &out) }
+        if hasSent, heartbeat.interval != nil { heartbeat.requestSent(at: now, &out) }
     }
 
     /// The next batch for an HTTP request; nil: nothing is pending.
