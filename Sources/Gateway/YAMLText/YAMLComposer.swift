@@ -87,9 +87,11 @@ struct YAMLComposer: ~Copyable {
         }
         let mark = parser.context == nil ? parser.problem_mark : parser.context_mark
         let characters = String(decoding: input, as: UTF8.self).unicodeScalars
+        if problem.hasPrefix("found a tab") { return YAMLError(parser.problem_mark, Self.spaces) }
         switch characters.dropFirst(Int(mark.index)).first {
-        case "\t": return YAMLError(mark, "a tab in the indentation; use spaces")
-        case "*", "&", "!", "@", "%", "`": return YAMLError(mark, Self.quotes)
+        case "\t": return YAMLError(mark, Self.spaces)
+        case "*", "&", "!", "@", "%", "`":
+            if parser.error == YAML_SCANNER_ERROR { return YAMLError(mark, Self.quotes) }
         default: break
         }
         if problem.hasPrefix("mapping values") {
@@ -101,6 +103,7 @@ struct YAMLComposer: ~Copyable {
         return YAMLError(parser.problem_mark, (start ?? "") + problem)
     }
 
+    private static let spaces = "a tab in the indentation; use spaces"
     private static let quotes = "text that begins with *, &, !, @, % or ` must be in quotes"
 
     private mutating func next() throws(YAMLError) -> Event {

@@ -54,6 +54,8 @@ internal import YAMLText
     /// The reasons were those of the parser, such as "found character that cannot start any token"; `a: !x` was an empty text.
     @Test(arguments: [
         ("a:\n\tb: 1", "column 1: a tab in the indentation"), ("ä:\r\n  \tb: 1", "column 3: a tab in the indentation"),
+        ("a:\n  b: c\n\td: 1", "column 1: a tab in the indentation"),
+        ("- &a b: 'c'\n   d: 1", "column 4: while parsing a block mapping in line 1, column 3"),
         ("a: *", "column 4: text that begins with *"), ("a: [*, b*]", "column 5: text that begins with *"),
         ("a: @x", "column 4: text that begins with *"), ("a: %x", "column 4: text that begins with *"),
         ("a: !x", "column 4: text that begins with *"), ("a: ! x", "column 4: text that begins with *"),
