@@ -130,7 +130,7 @@ struct BlockDecoder: Sendable {
     mutating func begin(_ block: ArraySlice<UInt8>) throws(ContentViolation) {
         var head = ByteReader(block)
         // Each event has an entry in three columns.
-        rest = try head.number(upTo: block.count / 3, "the number of events")
+        let count = try head.number(upTo: block.count / 3, "the number of events")
         var lengths: [Int] = []
         for _ in 0..<BlockColumn.values + segment.fields.count {
             lengths.append(try head.number(upTo: block.count, "the length of a column"))
@@ -138,6 +138,7 @@ struct BlockDecoder: Sendable {
         columns = []
         for length in lengths { columns.append(ByteReader(try head.bytes(length))) }
         guard head.isAtEnd else { throw ContentViolation("a column is too long") }
+        rest = count
         try checkEnd()
     }
 

@@ -13,7 +13,8 @@ struct RecordingReplay: ReplaySource {
     /// The columns of fields, by Data Adapter.
     private let columns: [String: [UpstreamName: Int]]
     private let failed: @Sendable (RecordingError) -> Void
-    private var reader: RecordingReader
+    /// Nil after a mistake in the file.
+    private var reader: RecordingReader?
     private var segment: RecordedSegment?
     /// The time of the replay at which the segment begins: the pauses between segments are left out.
     private var base = Duration.zero
@@ -63,7 +64,7 @@ struct RecordingReplay: ReplaySource {
 
     mutating func next() -> [ReplayedEvent]? {
         do throws(RecordingError) {
-            switch try reader.next() {
+            switch try reader?.next() {
             case nil: return nil
             case .segment(let segment):
                 self.segment = segment
@@ -74,6 +75,7 @@ struct RecordingReplay: ReplaySource {
                 return events.flatMap { replayed($0, of: segment) }
             }
         } catch {
+            reader = nil
             failed(error)
             return nil
         }

@@ -1,9 +1,10 @@
 internal import DemoServer
 internal import Foundation
-internal import Recording
+internal import Synchronization
 internal import Testing
 
 @testable internal import GatewayCLI
+@testable internal import Recording
 
 struct RecordingReplayTests {
     private static func file() -> URL {
@@ -42,6 +43,29 @@ struct RecordingReplayTests {
         let (first, second) = (replay.next(), replay.next())
         #expect(first == [])
         #expect(second?.map(\.request) == [.publish(item: "a", values: ["1", "2"])])
+    }
+
+    /// The replay went on after the log had said that it ends.
+    @Test func theReplayEndsWithAMistakeOfTheFile() throws {
+        let file = Self.file()
+        defer { try? FileManager.default.removeItem(at: file) }
+        let segment = RecordedSegment(start: 0, mode: "MERGE", items: ["a"], fields: ["x"])
+        var encoder = RecordingEncoder(segment)
+        encoder.append(RecordedEvent(time: 0, item: 0, .row(["1"], isSnapshot: false)))
+        let frames = [
+            RecordingEncoder.fileHeader, RecordingEncoder.frame(of: segment),
+            // An event, and a column that is longer than the block.
+            Frame.bytes(.block, Frame.content(ofBlock: [[1, 9, 9]])), encoder.takeBlock()?.frame(),
+        ]
+        try Data(frames.flatMap { try #require($0) }).write(to: file)
+        var configuration = DemoServerConfiguration()
+        let failures = Mutex(0)
+        var replay = try RecordingReplay.prepare(file.path, &configuration, warn: { _ in }) { _ in
+            failures.withLock { $0 += 1 }
+        }
+        #expect(replay.next() == [])
+        for _ in 1...3 { #expect(replay.next() == nil) }
+        #expect(failures.withLock { $0 } == 1)
     }
 
     /// In `String`s, the composed letter equals the one with a combining mark.
