@@ -132,10 +132,12 @@ final class EventDelivery {
     private func changeStatus(_ status: ClientStatus) {
         reportBytes()
         let address = core.state.withLock { state in
+            // A client without a session that tries a recovery continues the session of another one.
+            let isAdopting = state.status == .disconnected && status == .disconnectedTryingRecovery
             state.status = status
             // The session ends here: between this status and the property events, its getters already return nil.
             if status == .disconnected || status == .disconnectedWillRetry { state.session = ServerProperties() }
-            if status == .disconnectedWillRetry || status == .disconnectedTryingRecovery {
+            if status == .disconnectedWillRetry || status == .disconnectedTryingRecovery, !isAdopting {
                 state.counters.reconnects &+= 1
             }
             return state.attemptAddress

@@ -28,6 +28,7 @@ internal import Testing
             #expect(!words.contains { $0.hasPrefix("unsubscribed") })
             #expect(try subscription.valueWithItemPos(1, fieldPos: 1) == "b")
             #expect(heir.connectionDetails.sessionId == session.id)
+            #expect(heir.counters.reconnects == 0)
             await heir.shutdown()
         }
     }
