@@ -21,7 +21,7 @@ package final class AccessControl: Sendable {
     }
 
     private let state: RankedMutex<State>
-    private let clock: @Sendable () -> Moment
+    let clock: @Sendable () -> Moment
     private let wallTime: @Sendable () -> Double
 
     /// Access control by a configuration. Tokens are refused until `load` has been called.

@@ -16,7 +16,7 @@ struct KeySetLoader: Sendable {
     static let timeout = Duration.seconds(10)
     /// The pause after a failed attempt.
     static let retryDelay = Duration.seconds(10)
-    /// The pause after the warning of a failure, before the warning of another failure for the same reason.
+    /// The least time between the warnings of two failures for the same reason.
     static let warningInterval = Duration.seconds(300)
 
     /// Reads the text at a URL.
@@ -34,7 +34,7 @@ struct KeySetLoader: Sendable {
     /// Loads the set until cancelled. Without a configured URL, only reads the configuration again after each interval.
     func run() async {
         var reported = ""
-        var failure = (reason: "", sinceWarning: Duration.zero)
+        var warning: (reason: String, at: Moment)?
         while !Task.isCancelled {
             let reload = access.reloads.next()
             let tokens = access.configuration.webTokens
@@ -44,24 +44,24 @@ struct KeySetLoader: Sendable {
                     let text = try await load(url)
                     if let revocation = try access.use(keySet: text, from: url) { revoke(revocation) }
                     report(keysOf: text, from: url, &reported)
-                    failure.reason = ""
+                    warning = nil
                 } catch {
                     if Task.isCancelled { return }
                     wait = min(wait, Self.retryDelay)
-                    warn(of: Self.reason(error), at: url, &failure)
-                    failure.sinceWarning += wait
+                    warn(of: Self.reason(error), at: url, &warning)
                 }
             }
             guard let isReload = try? await rest(wait, orUntil: reload) else { return }
             // The load after a reload has its warning.
-            if isReload { failure.reason = "" }
+            if isReload { warning = nil }
         }
     }
 
     /// Warns that a set was not loaded: of another reason at once, of the same one after an interval.
-    private func warn(of reason: String, at url: String, _ last: inout (reason: String, sinceWarning: Duration)) {
-        guard reason != last.reason || last.sinceWarning >= Self.warningInterval else { return }
-        last = (reason, .zero)
+    private func warn(of reason: String, at url: String, _ last: inout (reason: String, at: Moment)?) {
+        let now = access.clock()
+        if let last, reason == last.reason, now - last.at < Self.warningInterval { return }
+        last = (reason, now)
         logger.warning(
             "cannot load the JWK set; the keys of the last successful load remain valid",
             metadata: ["url": "\(url)", "reason": "\(reason)", "age": "\(age)"]

@@ -37,11 +37,12 @@ import Testing
         fixture.perform("GET", "/v1/clients", as: try token(fixture, key)).status
     }
 
-    /// Runs a loader over these responses; ends after the last one.
+    /// Runs a loader over these responses, of which one comes each so many seconds; ends after the last one.
     private func load(
         _ fixture: AccessFixture,
         _ responses: [String?],
-        _ log: LogRecorder = LogRecorder()
+        _ log: LogRecorder = LogRecorder(),
+        every seconds: Double = 0
     ) async -> [Duration] {
         let rest = Mutex(responses)
         let pauses = Mutex<[Duration]>([])
@@ -51,6 +52,7 @@ import Testing
             logger: log.logger
         )
         loader.fetch = { _ in
+            fixture.time.pass(seconds)
             guard let text = rest.withLock({ $0.removeFirst() }) else { throw KeySetError(reason: "status 503") }
             return text
         }
@@ -244,12 +246,15 @@ import Testing
     @Test func theLogRepeatsAReasonAfterAnInterval() async throws {
         let fixture = try await AccessFixture(Self.access())
         let log = LogRecorder()
-        _ = await load(fixture, Array(repeating: nil, count: 30), log)
+        _ = await load(fixture, Array(repeating: nil, count: 30), log, every: 10)
         #expect(log.lines.count == 1)
         _ = await load(fixture, [nil, "{}", nil, Self.keySet(SigningKey()), nil, nil], log)
         #expect(log.lines.count == 5)
-        _ = await load(fixture, Array(repeating: nil, count: 31), log)
+        _ = await load(fixture, Array(repeating: nil, count: 31), log, every: 10)
         #expect(log.lines.count == 7)
+        // Each attempt ends at its deadline.
+        _ = await load(fixture, Array(repeating: nil, count: 16), log, every: 20)
+        #expect(log.lines.count == 9)
     }
 
     @Test(.timeLimit(.minutes(1))) func theEndOfTheGatewayIsNoFailureOfALoad() async throws {
