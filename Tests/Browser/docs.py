@@ -300,6 +300,28 @@ def what_is_opened_is_in_view(page, address):
     page.click("#sidebar a[href='#openStream']")
     distance = "document.getElementById('openStream').getBoundingClientRect().top - document.querySelector('.top').offsetHeight"
     page.wait(distance, lambda found: 0 <= found < 100)
+    # The Tab key leaves the contents, which cover the screen.
+    page.click("#menu")
+    page.see("[...document.querySelectorAll('#sidebar a')].at(-1).focus()")
+    page.press("Tab", 9)
+    page.wait("""(({ activeElement: one }) => {
+        const { left, top, width, height } = one.getBoundingClientRect();
+        return one.closest("main") && document.elementFromPoint(left + width / 2, top + height / 2) === one;
+    })(document)""")
+    # Here the head has two lines.
+    page.go("about:blank")
+    page.go(address + "/docs#subscription-1001")
+    covered = page.see("""new Promise((resolve) => {
+        let last = -1;
+        const look = () => {
+            if (scrollY === last) return resolve(document.querySelector(".top").offsetHeight - document.getElementById("subscription-1001").getBoundingClientRect().top);
+            last = scrollY;
+            setTimeout(look, 200);
+        };
+        look();
+    })""")
+    if covered > 0:
+        raise RuntimeError(f"the head covers {covered} pixels of the part that the address refers to")
     page.resize(1280, 900)
 
 

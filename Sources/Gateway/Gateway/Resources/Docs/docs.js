@@ -176,6 +176,12 @@ function connectMenu() {
   const sidebar = document.getElementById("sidebar");
   document.getElementById("menu").addEventListener("click", () => openSidebar(!sidebar.classList.contains("open")));
   sidebar.addEventListener("click", (event) => { if (event.target.closest("a")) openSidebar(false); });
+  // On small screens the contents would cover what has the focus.
+  document.querySelector("main").addEventListener("focusin", ({ target }) => {
+    if (!sidebar.classList.contains("open")) return;
+    openSidebar(false);
+    target.scrollIntoView({ block: "nearest" });
+  });
 }
 
 function followPlace() {
@@ -203,8 +209,11 @@ function letKeysScroll() {
 
 /** What is scrolled into view is below the head, whose height depends on the width of the page and the size of its texts. */
 function followHead() {
-  const { style } = document.documentElement;
-  new ResizeObserver(([{ target }]) => style.setProperty("--head", `${target.offsetHeight}px`)).observe(document.querySelector(".top"));
+  const { style } = document.documentElement, head = document.querySelector(".top");
+  const measure = () => style.setProperty("--head", `${head.offsetHeight}px`);
+  new ResizeObserver(measure).observe(head);
+  // Before the page scrolls to the part that its address refers to.
+  measure();
 }
 
 /** Shows the part that the address of the page refers to: one that is folded is opened, one that a search has hidden ends the search. */
