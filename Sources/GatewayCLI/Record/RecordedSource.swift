@@ -19,22 +19,31 @@ struct RecordedSource {
     static func feed(_ name: String, of address: String, items: String?, fields: String?) async throws -> RecordedSource
     {
         let feed = try await FeedDescription(of: name, at: address).read()
-        let patterns = feed["items"]?.array?.compactMap { $0["pattern"]?.string } ?? []
-        let described = patterns.flatMap { FeedItem($0)?.names ?? [] }
-        let items = items.map(WatchCommand.list) ?? described
-        let fields =
-            fields.map(WatchCommand.list) ?? feed["fields"]?.array?.compactMap { $0["name"]?.string } ?? []
+        return try self.feed(name, of: address, describedAs: feed, items: items, fields: fields)
+    }
+
+    /// A feed with this description. The options of `watch` name only the items and fields that the user has named: a request has
+    /// no room for those of a large feed.
+    static func feed(
+        _ name: String,
+        of address: String,
+        describedAs feed: JSONValue,
+        items: String?,
+        fields: String?
+    ) throws(WatchFailure) -> RecordedSource {
+        let named = (items: items.map(WatchCommand.list), fields: fields.map(WatchCommand.list))
+        let items = named.items ?? Self.items(of: feed)
+        let fields = named.fields ?? feed["fields"]?.array?.compactMap { $0["name"]?.string } ?? []
+        let most = NameRule.item.most
         guard !items.isEmpty else { throw WatchFailure("The feed \(name) does not list its items: use --items.") }
+        guard items.count <= most else { throw WatchFailure("The feed \(name) has over \(most) items: use --items.") }
         guard !fields.isEmpty else { throw WatchFailure("The feed \(name) does not list its fields: use --fields.") }
-        if let name = (items + fields).first(where: { $0.contains(",") }) {
-            throw WatchFailure("The name \(name) of the feed has a comma: use --items and --fields without it.")
-        }
         return RecordedSource(
             address: .gateway(address),
-            arguments: [
-                "--feed=\(name)", "--items=\(items.joined(separator: ","))",
-                "--fields=\(fields.joined(separator: ","))",
-            ],
+            arguments: ["--feed=\(name)"]
+                + [("items", named.items), ("fields", named.fields)].compactMap { option, names in
+                    names.map { "--\(option)=\($0.joined(separator: ","))" }
+                },
             segment: RecordedSegment(
                 start: Recorder.now,
                 dataAdapter: feed["dataAdapter"]?.string,
@@ -43,5 +52,14 @@ struct RecordedSource {
                 fields: fields
             )
         )
+    }
+
+    /// The items that a feed lists: all of them, or more than a subscription may have.
+    private static func items(of feed: JSONValue) -> [String] {
+        var names: [String] = []
+        for item in feed["items"]?.array ?? [] where names.count <= NameRule.item.most {
+            names += item["pattern"]?.string.flatMap { FeedItem($0) }?.names ?? []
+        }
+        return names
     }
 }
