@@ -34,7 +34,7 @@ struct RecordedSource {
         let named = (items: items.map(WatchCommand.list), fields: fields.map(WatchCommand.list))
         let items = named.items ?? Self.items(of: feed)
         let fields = named.fields ?? feed["fields"]?.array?.compactMap { $0["name"]?.string } ?? []
-        let most = NameRule.item.most
+        let most = NameRule.mostItems
         guard !items.isEmpty else { throw WatchFailure("The feed \(name) does not list its items: use --items.") }
         guard items.count <= most else { throw WatchFailure("The feed \(name) has over \(most) items: use --items.") }
         guard !fields.isEmpty else { throw WatchFailure("The feed \(name) does not list its fields: use --fields.") }
@@ -57,7 +57,7 @@ struct RecordedSource {
     /// The items that a feed lists: all of them, or more than a subscription may have.
     private static func items(of feed: JSONValue) -> [String] {
         var names: [String] = []
-        for item in feed["items"]?.array ?? [] where names.count <= NameRule.item.most {
+        for item in feed["items"]?.array ?? [] where names.count <= NameRule.mostItems {
             names += item["pattern"]?.string.flatMap { FeedItem($0) }?.names ?? []
         }
         return names

@@ -41,7 +41,7 @@ extension SessionMachine {
             } catch {
                 badData("\(error)", at: context)
             }
-            requests.subscriptions.takeEffects(&effects)
+            swap(&effects, &requests.subscriptions.effects)
             if !effects.isEmpty {
                 perform(effects, at: context)
                 effects.removeAll(keepingCapacity: true)
@@ -50,7 +50,7 @@ extension SessionMachine {
             isStream = state.connection == connection
         }
         // The memory of the list serves for the next lines.
-        if effects.capacity > 0 { requests.subscriptions.takeEffects(&effects) }
+        if effects.capacity > 0 { swap(&effects, &requests.subscriptions.effects) }
         if !arePlain { return settle(at: context) }
         var actions: [SessionAction] = []
         swap(&actions, &out.actions)

@@ -23,8 +23,9 @@ package struct SubscriptionStore: ~Copyable {
     /// The number of zombies among the machines.
     private var zombieCount = 0
     private var lastID = 0
-    /// The effects of a line or of an answer, in order; none between calls, once those of a line are taken.
-    var effects: [SubscriptionEffect] = []
+    /// The effects of a line or of an answer, in order; none between calls, once the caller has swapped those of a line for an
+    /// empty list, whose memory serves for the next line.
+    package var effects: [SubscriptionEffect] = []
 
     /// How many numbers another client may have used beyond those that are known, when its session is adopted. It is
     /// far above the number of requests that can be under way.
@@ -169,12 +170,9 @@ package struct SubscriptionStore: ~Copyable {
         case .finished: forget(id)
         }
         var list: [SubscriptionEffect] = []
-        if !effects.isEmpty { takeEffects(&list) }
+        if !effects.isEmpty { swap(&list, &effects) }
         return list
     }
-
-    /// Moves the effects of a line to an empty list, whose memory serves for those of the next line.
-    package mutating func takeEffects(_ list: inout [SubscriptionEffect]) { swap(&effects, &list) }
 
     // MARK: - Ends
 

@@ -22,7 +22,7 @@ struct StoreFixture: ~Copyable {
     mutating func receive(_ notification: ServerNotification) -> [SubscriptionEffect] {
         var effects: [SubscriptionEffect] = []
         store.received(notification)
-        store.takeEffects(&effects)
+        swap(&effects, &store.effects)
         return effects
     }
 

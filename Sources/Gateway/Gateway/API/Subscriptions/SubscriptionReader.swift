@@ -150,13 +150,8 @@ package enum NameRule: Sendable {
     /// Not empty, no space.
     case field
 
-    /// The most names of a list. Items count towards quotas. Fields count towards none, and events need the keys of all of them.
-    package var most: Int {
-        switch self {
-        case .item: 100_000
-        case .field: 4_096
-        }
-    }
+    /// The most items of a list, which count towards quotas.
+    package static let mostItems = 100_000
 
     func admits(_ name: String) -> Bool {
         guard !name.isEmpty, !name.utf8.contains(0x20) else { return false }

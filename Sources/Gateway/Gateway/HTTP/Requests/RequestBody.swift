@@ -201,8 +201,14 @@ struct ObjectReader {
     func strings(_ name: String, _ rule: NameRule) -> [String]? {
         guard let value = object[name] else { return nil }
         guard let elements = value.array else { return refused(name, "A list of strings is expected.") }
-        guard (1...rule.most).contains(elements.count) else {
-            return refused(name, "A list of 1 to \(rule.most) names is expected.")
+        // Fields count towards no quota, and events need the keys of all of them.
+        let most =
+            switch rule {
+            case .item: NameRule.mostItems
+            case .field: 4_096
+            }
+        guard (1...most).contains(elements.count) else {
+            return refused(name, "A list of 1 to \(most) names is expected.")
         }
         var names: [String] = []
         var bytes = 0
