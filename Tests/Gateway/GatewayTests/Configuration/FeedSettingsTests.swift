@@ -113,12 +113,13 @@ import Testing
         }
     }
 
-    /// Items of other bytes are other items, also if their names look alike.
-    @Test func feedsOfItemsThatLookAlikeHaveTypesOfTheirOwn() throws {
+    /// Names of other bytes are other names for the server, also if they look alike.
+    @Test(arguments: ["items", "dataAdapter", "selector"])
+    func feedsOfNamesThatLookAlikeHaveTypesOfTheirOwn(key: String) throws {
         let text = """
             feeds:
-              f: { items: "caf\u{E9}", fields: { a: number } }
-              g: { items: "cafe\u{301}", fields: { a: string } }
+              f: { \(key): "caf\u{E9}", fields: { a: number } }
+              g: { \(key): "cafe\u{301}", fields: { a: string } }
             """
         #expect(try read(Self.upstream + text).feeds.map(\.fields.first?.type) == [.number, .string])
     }

@@ -173,7 +173,8 @@ extension GatewayConfiguration {
     private func typeConflicts(of feed: FeedConfiguration) -> [(field: String, rule: String)] {
         let earlier = feeds.prefix { $0.name != feed.name }.filter { other in
             (other.upstream ?? pool.defaultUpstream?.name) == (feed.upstream ?? pool.defaultUpstream?.name)
-                && other.dataAdapter == feed.dataAdapter && other.mode == feed.mode && other.selector == feed.selector
+                && other.dataAdapter.hasSameBytes(as: feed.dataAdapter) && other.mode == feed.mode
+                && other.selector.hasSameBytes(as: feed.selector)
         }
         return feed.fields.compactMap { field in
             let other = earlier.first { other in
