@@ -402,6 +402,10 @@ CHECKS = [
         await until(() => shown().rows.length >= first.rows.length);
         const middle = shown();
         if (middle.count > 200 || middle.rows.some(([key, place]) => +key !== place) || Math.abs(middle.rows[0][1] - 2500) > 5) return JSON.stringify(middle);
+        view.print(true);
+        if (shown().count !== 5000 || view.element.scrollHeight < height) return `${shown().count} rows are printed`;
+        view.print(false);
+        if (shown().count > 200 || Math.abs(shown().rows[0][1] - 2500) > 5) return JSON.stringify(shown());
         for (let number = 0; number < 1000; number += 1) apply(number, "DELETE");
         view.draw();
         if (Math.abs(view.element.scrollHeight / height - 0.8) > 0.02) return `${view.element.scrollHeight} of ${height}`;

@@ -76,6 +76,7 @@ class Dashboard {
     byId("pause").addEventListener("click", () => this.#pause());
     byId("reconnect").addEventListener("click", () => this.#isStarted ? this.stream.reconnect() : this.start());
     access.addEventListener("changed", () => this.#keyChanged());
+    for (const name of ["beforeprint", "afterprint"]) addEventListener(name, () => this.#panel?.table.print(name === "beforeprint"));
     connectKeyDialog();
   }
 

@@ -155,13 +155,19 @@ export class TableView extends EventTarget {
     this.drawSlowly();
   }
 
+  /** Gives lines to all rows, for a printer, or again to those in view. */
+  print(isBegin) {
+    this.#fill(isBegin ? Infinity : mostLines);
+    this.drawSlowly();
+  }
+
   /** Gives lines to the rows around those in view, and takes them from all others, whose space is left empty. */
-  #fill() {
+  #fill(most = mostLines) {
     if (this.#feed.isList) return;
-    const count = this.#rows.length, isLong = count > mostLines;
+    const count = this.#rows.length, isLong = count > most;
     const inView = isLong && this.#lineHeight ? Math.floor(this.#scrollTop / this.#lineHeight / step) - 1 : 0;
-    const start = Math.max(0, Math.min(inView * step, count - mostLines));
-    const rows = new Set(this.#rows.slice(start, start + mostLines));
+    const start = Math.max(0, Math.min(inView * step, count - most));
+    const rows = new Set(this.#rows.slice(start, start + most));
     for (const [row, { line }] of this.#lines) {
       if (rows.has(row)) continue;
       line.remove();
