@@ -4,8 +4,8 @@
 //   <ls-value upstream="demo" item="item1" field="last_price"></ls-value>
 //   <ls-table upstream="demo" items="item1,item2" fields="stock_name,last_price" caption="Quotes"></ls-table>
 //
-// Without the attribute `gateway` the gateway is the one that this module came from. An application that has a token sets
-// `LsElement.connection = (url) => connect(url, { token })`.
+// Without the attribute `gateway` the gateway is the origin that this module came from; where a proxy has it below a path, the attribute
+// names the path: `gateway="/live"`. An application that has a token sets `LsElement.connection = (url) => connect(url, { token })`.
 
 import { connect, tableOf } from "./gateway.js";
 
