@@ -9,9 +9,9 @@ package enum NetworkError {
         return "Cannot connect to \(address): \(sentence(error)). \(cure)"
     }
 
-    /// The cause and the cure of an error by its text: the errors of TCP, TLS and HTTP have no common type.
+    /// The cause and the cure of an error by its text with the names of types: the errors of TCP, TLS and HTTP have no common type.
     private static func known(_ error: any Error) -> (cause: String, cure: String)? {
-        let text = "\(error)"
+        let text = String(reflecting: error)
         let start = "Start the server or gateway, or correct the address."
         let wait = "Check the firewalls on the way, or correct the address."
         let name = "Correct the address."
@@ -27,7 +27,6 @@ package enum NetworkError {
             ),
             ("invalidEOFState", "the connection was closed", start),
             ("tooLong", "the response is too long", name),
-            ("invalidHeaderToken", "the response is not HTTP", name),
             ("HTTPParserError", "the response is not HTTP", name),
             (
                 "failedToValidateHostname", "its certificate is for another name",

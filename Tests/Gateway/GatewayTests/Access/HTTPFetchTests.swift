@@ -24,10 +24,19 @@ import Testing
 
     /// The reason was the same as for a response that is not complete.
     @Test func aConnectionThatIsClosedWithoutAResponseSuggestsTLS() async throws {
-        let server = try StallingServer(closes: true)
+        let server = try StallingServer("")
         let fetch = try HTTPFetch("http://127.0.0.1:\(server.port)/", timeout: nil)
         let error = await #expect(throws: HTTPFetchError.noResponse) { try await fetch.response(upTo: 100) }
         #expect(error.map(NetworkError.sentence)?.hasSuffix("if the port speaks TLS, use https://") == true)
+    }
+
+    /// The reason was that the connection failed.
+    @Test(arguments: ["SSH-2.0-OpenSSH_9.2\r\n", "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n"])
+    func aResponseThatIsNotHTTPIsNamed(response: String) async throws {
+        let server = try StallingServer(response)
+        let fetch = try HTTPFetch("http://127.0.0.1:\(server.port)/", timeout: .seconds(10))
+        let error = await #expect(throws: (any Error).self) { try await fetch.response(upTo: 100) }
+        #expect(error.map(NetworkError.sentence) == "the response is not HTTP")
     }
 
     @Test func aReaderLimitsTheSilenceBeforeEachPart() async throws {

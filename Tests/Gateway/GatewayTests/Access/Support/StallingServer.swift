@@ -8,8 +8,8 @@ final class StallingServer: Sendable {
     /// Ends once a response has begun.
     let begun: AsyncStream<Never>
 
-    /// - Parameter closes: Whether it closes the connection without a response, as a port that speaks TLS.
-    init(closes: Bool = false) throws {
+    /// - Parameter response: The text that it sends; empty: it closes the connection, as a port that speaks TLS.
+    init(_ response: String = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{") throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -29,8 +29,8 @@ final class StallingServer: Sendable {
             let connection = accept(listener, nil, nil)
             var buffer = [UInt8](repeating: 0, count: 4096)
             _ = read(connection, &buffer, buffer.count)
-            let head = Array("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{".utf8)
-            if closes { shutdown(connection, Int32(SHUT_WR)) } else { _ = write(connection, head, head.count) }
+            let bytes = Array(response.utf8)
+            if bytes.isEmpty { shutdown(connection, Int32(SHUT_WR)) } else { _ = write(connection, bytes, bytes.count) }
             source.finish()
             // Until the client closes the connection.
             while read(connection, &buffer, buffer.count) > 0 {}
