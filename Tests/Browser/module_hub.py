@@ -73,6 +73,17 @@ CHECKS = [
         await until(() => other.info.client === "d");
         if (seen.includes("refused")) return seen.join();
     """),
+    # As after the end of a replica: another client, which is connected, has the subscription. The stream has no event of the client.
+    trial("a_subscription_that_another_client_continues_is_open", NAMES + """
+        start();
+        await until(() => handle.state.state === "open");
+        snapshot("s1");
+        fake.send("status", { client: "c", status: "DISCONNECTED:WILL-RETRY" });
+        await until(() => handle.state.state === "stale");
+        fake.send("unsubscribed", { subscription: "s1", client: "c", active: true });
+        fake.send("subscribed", { subscription: "s1", client: "d", itemCount: 1, fieldCount: 1 });
+        await until(() => handle.state.state === "open");
+    """),
     # Removed and added again while the events from before are still on their way: the gateway has the same subscription.
     trial("a_source_that_is_added_again_has_no_rows_from_before", NAMES + """
         start();

@@ -604,7 +604,10 @@ class Hub {
 
   #note(entry, name, data) {
     if (name === "subscribed") {
-      this.#inform(entry, { ...data, subscribed: true, active: true, lastError: null, ...this.#clients.get(data.client) });
+      // The client is connected, also if only other streams had its status.
+      this.#inform(entry, {
+        lastFailure: undefined, ...data, subscribed: true, active: true, lastError: null, status: "CONNECTED", ...this.#clients.get(data.client),
+      });
     } else if (name === "unsubscribed") this.#inform(entry, { subscribed: false, active: data.active ?? entry.info.active });
     else if (name === "real-max-frequency") this.#inform(entry, { realMaxFrequency: data.value });
     else if (name === "subscription-error") this.#refuse(entry, data, "subscription");

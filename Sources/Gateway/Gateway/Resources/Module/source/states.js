@@ -2,7 +2,7 @@
 
 export const patience = 2000; // ms until "connecting" becomes "waiting"
 
-export const isLive = (status) => !!status?.startsWith("CONNECTED");
+export const isLive = (status) => /^CONNECTED/.test(status);
 
 const sentences = {
   STALLED: "The upstream is silent.",
