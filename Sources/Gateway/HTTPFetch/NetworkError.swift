@@ -9,9 +9,9 @@ package enum NetworkError {
         return "Cannot connect to \(address): \(sentence(error)). \(cure)"
     }
 
-    /// The cause and the cure of an error by its text with the names of types: the errors of TCP, TLS and HTTP have no common type.
+    /// The cause and the cure of an error by its type and text: the errors of TCP, TLS and HTTP have no common type.
     private static func known(_ error: any Error) -> (cause: String, cure: String)? {
-        let text = String(reflecting: error)
+        let text = "\(type(of: error)): \(error)"
         let start = "Start the server or gateway, or correct the address."
         let wait = "Check the firewalls on the way, or correct the address."
         let name = "Correct the address."
