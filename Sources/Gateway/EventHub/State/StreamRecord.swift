@@ -72,8 +72,8 @@ struct StreamRecord: Sendable {
                 $0.channel.lastEvents(for: request, after: sequence, through: $0.last)
             }
             changes += wanted.all.compactMap { read($0.channel, after: sequence) }
-            if request.lastEventID?.isEmpty == false, let newest = wanted.newestAhead(of: sequence) {
-                changes.append(.conflate(through: newest))
+            if request.lastEventID?.isEmpty == false {
+                changes.append(.resume(through: topics.numbers.sequence, ahead: wanted.newestAhead(of: sequence)))
             }
         } else if let start {
             for (channel, sequence) in start.channels {
@@ -282,8 +282,9 @@ enum StreamChange: Sendable {
     case read(ShardChannel, as: EventVariant, from: LogPosition, upTo: LogView)
     /// Read a channel to its end, which is the view, and no further.
     case retire(ShardChannel, upTo: LogView)
-    /// Conflate the unread events up to a sequence: rows of the reader may be as new.
-    case conflate(through: UInt64)
+    /// The reader, or others that it serves, may have rows of the unread events up to a sequence. Conflate those up to `ahead`:
+    /// rows of the reader may be as new.
+    case resume(through: UInt64, ahead: UInt64?)
     /// Stop reading channels, and drop their undelivered events.
     case drop([ShardChannel])
     /// Deliver the present state of a subscription.

@@ -50,6 +50,8 @@ struct PendingEvents {
     private var itemStretches: [ItemKey: Int] = [:]
     /// The sequence of the newest event that was read while others were pending; 0 if none are.
     private(set) var newestRead: UInt64 = 0
+    /// The reader, or others that it serves, may have received the rows that were added up to this sequence.
+    private var readRows: UInt64 = 0
     private var windowed = 0
     private var oldestWindowed = 0
     private let window: Window
@@ -74,6 +76,9 @@ struct PendingEvents {
     var isOverfull: Bool { weight > window.weight }
 
     // MARK: - Adding
+
+    /// The reader, or others that it serves, may have received the rows that were added up to this sequence: their deletions are sent.
+    mutating func readersHaveRows(through sequence: UInt64) { readRows = sequence }
 
     /// The approximate size of an event of the gateway without its sources, or of a place in a snapshot, in bytes.
     private static let controlWeight = 200
@@ -190,7 +195,7 @@ struct PendingEvents {
             rows[row] = add(content, sequence: sequence, row: row, weight: weight, channel: channel)
             return Losses()
         }
-        if present.startsWithAdd, update.command == "DELETE" {
+        if present.startsWithAdd, update.command == "DELETE", queue[place].firstSequence > readRows {
             // The reader has not received the row: neither event is sent.
             let swallowed = present.count + 1
             rows[row] = nil

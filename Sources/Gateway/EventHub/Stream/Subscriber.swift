@@ -120,10 +120,11 @@ final class Subscriber: StreamContent, ListedReader {
             cursors.add(cursor)
         case .retire(let channel, let view):
             cursors.retire(channel, upTo: view)
-        case .conflate(let sequence):
+        case .resume(let present, let newest):
+            pending.readersHaveRows(through: present)
             // Else rows go back for a time, which is better than a reader that is closed.
-            if conflates, cursors.unreadWeight < context.configuration.windowBytes / 2 {
-                fold(through: sequence, conflating: .rows)
+            if let newest, conflates, cursors.unreadWeight < context.configuration.windowBytes / 2 {
+                fold(through: newest, conflating: .rows)
             }
         case .drop(let channels):
             pending.removeAll(from: Set(channels.map(\.id)))

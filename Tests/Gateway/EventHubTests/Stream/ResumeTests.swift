@@ -208,6 +208,25 @@ internal import Testing
         #expect(table.rows.keys.sorted() == ["1/kept"])
     }
 
+    /// As of the hub of a browser, which resumes after the last event of the slowest page.
+    @Test func rowsThatOthersMayHaveAreDeleted() throws {
+        let rows = SubscriptionProperties.portfolio
+        let harness = HubHarness.with("s", rows)
+        let stream = try harness.open(.subscription("s"))
+        harness.deliver(rows.update(["a", "ADD", "1"]))
+        stream.isBlocked = true
+        for values in [["a", "UPDATE", "2"], ["m", "ADD", "1"], ["k", "ADD", "1"], ["k", "DELETE", nil]] {
+            harness.deliver(rows.update(values))
+        }
+        for number in 3..<100 { harness.deliver(rows.update(["a", "UPDATE", "\(number)"], changed: [2, 3])) }
+        harness.unblock(stream)
+        let first = try #require(try stream.events.first { $0["key"] == "a" && $0["conflated"] != nil })
+        let resumed = try resume(harness, from: first.id)
+        let updates = try resumed.events.filter { $0.name == "update" }
+        #expect(updates.map { $0["key"] } == ["m", "k", "a"])
+        #expect(updates.map { $0["command"] } == ["ADD", "DELETE", "UPDATE"])
+    }
+
     @Test func aSourceThatIsAddedStartsWithoutValuesAndTheOthersKeepTheirs() throws {
         let harness = makeHarness()
         harness.subscribe("t")
