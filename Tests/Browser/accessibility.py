@@ -212,6 +212,8 @@ def texts_have_the_size_that_the_browser_is_set_to(page, address):
                 page.call("Page.setFontSizes", fontSizes={"standard": int(16 * factor), "fixed": int(13 * factor)})
                 page.wait(texts, lambda now: now == [factor * size for size in before])
                 page.resize(width, 844)
+                # The page hears of the size before the second frame.
+                page.see("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(true))))")
                 for tab in TABS if path == "/" else (None,):
                     if tab:
                         page.click(f"#tab-{tab}")
