@@ -60,7 +60,7 @@ extension NATSConnection {
         return LogGeneration(created: created, first: first, last: last)
     }
 
-    /// Whether the server that describes the log leads it, and has heard enough servers recently for no other one to lead the log.
+    /// Whether the server that describes the log leads the log, and has heard so many servers recently that no other server does.
     static func isLed(_ log: JSONObject) -> Bool {
         guard let cluster = log["cluster"], let others = cluster["replicas"]?.array else { return true }
         if cluster["leader"]?.string == nil { return false }

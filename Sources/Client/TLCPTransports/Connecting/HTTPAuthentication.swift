@@ -5,7 +5,7 @@ public struct HTTPCredentials: Sendable, Equatable {
     public var user: String
     /// The password. It is never logged.
     public var password: String
-    /// The only host that receives them; nil: every host that the client connects to, those of control links included.
+    /// The only host that receives the credentials; nil: every host that the client connects to, control links included.
     public var host: String?
 
     /// Credentials.

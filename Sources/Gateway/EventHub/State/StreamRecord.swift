@@ -282,8 +282,8 @@ enum StreamChange: Sendable {
     case read(ShardChannel, as: EventVariant, from: LogPosition, upTo: LogView)
     /// Read a channel to its end, which is the view, and no further.
     case retire(ShardChannel, upTo: LogView)
-    /// The reader, or others that it serves, may have rows of the unread events up to a sequence. Conflate those up to `ahead`:
-    /// rows of the reader may be as new.
+    /// Rows of the unread events up to a sequence may have been received already. Conflate the events up to `ahead`: rows of the
+    /// reader may be as new.
     case resume(through: UInt64, ahead: UInt64?)
     /// Stop reading channels, and drop their undelivered events.
     case drop([ShardChannel])

@@ -50,8 +50,9 @@ struct PendingEvents {
     private var itemStretches: [ItemKey: Int] = [:]
     /// The sequence of the newest event that was read while others were pending; 0 if none are.
     private(set) var newestRead: UInt64 = 0
-    /// The reader, or others that it serves, may have received the rows that were added up to this sequence.
-    private var readRows: UInt64 = 0
+    /// The last event whose row may have been received already, by the reader or by pages for which a browser reads: the deletion of
+    /// a row that was added up to this sequence is sent.
+    var readRows: UInt64 = 0
     private var windowed = 0
     private var oldestWindowed = 0
     private let window: Window
@@ -76,9 +77,6 @@ struct PendingEvents {
     var isOverfull: Bool { weight > window.weight }
 
     // MARK: - Adding
-
-    /// The reader, or others that it serves, may have received the rows that were added up to this sequence: their deletions are sent.
-    mutating func readersHaveRows(through sequence: UInt64) { readRows = sequence }
 
     /// The approximate size of an event of the gateway without its sources, or of a place in a snapshot, in bytes.
     private static let controlWeight = 200

@@ -121,7 +121,7 @@ final class Subscriber: StreamContent, ListedReader {
         case .retire(let channel, let view):
             cursors.retire(channel, upTo: view)
         case .resume(let present, let newest):
-            pending.readersHaveRows(through: present)
+            pending.readRows = present
             // Else rows go back for a time, which is better than a reader that is closed.
             if let newest, conflates, cursors.unreadWeight < context.configuration.windowBytes / 2 {
                 fold(through: newest, conflating: .rows)
