@@ -91,9 +91,11 @@ extension ClusterNode {
             do {
                 let link = try await connect(to: engine, number)
                 // A member that serves its readers alone continues to do so until the log of the engine can be read.
-                do { if isAlone { _ = try await link.connection.inspectLog() } } catch {
-                    link.connection.close()
-                    throw error
+                if isAlone {
+                    do { _ = try await link.connection.inspectLog() } catch {
+                        link.connection.close()
+                        throw error
+                    }
                 }
                 shared.withLock { $0.failures.connected() }
                 logger.info("connected to the cluster's engine")
