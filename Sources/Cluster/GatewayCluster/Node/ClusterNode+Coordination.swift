@@ -159,7 +159,7 @@ extension ClusterNode: Coordination {
     private func performWithSources(_ call: Call, _ operation: Operation) async throws -> OperationResult {
         do {
             return try await performHere(call, operation)
-        } catch let error where ProblemDetails.isUnknownSource(error) {
+        } catch let error where ProblemDetails.isUnknownResource(error) {
             guard await appliesEnd(isComplete: true) else { throw StreamOpener.closing("behind", .notInContact, call) }
             return try await performHere(call, operation)
         }
@@ -190,6 +190,19 @@ extension ClusterNode: Coordination {
         }
         let key = try IdempotencyStore.key(header, of: call)
         return try await performOnce(call, key) { [self] in try await confirming($0, operation, $1) }
+    }
+
+    /// Performs a request on this member; nil if the resource of the request has got another owner since the caller looked.
+    func performHere(_ call: Call, _ operation: Operation, with id: String?) async throws -> OperationResult? {
+        do {
+            return try await performHere(call, operation)
+        } catch is OvertakenChange {
+            return nil
+        } catch let error where ProblemDetails.isUnknownResource(error) {
+            // A resource that this process keeps is not visible to the caller.
+            guard let id, !has(id), place(of: id).isKnown else { throw error }
+            return nil
+        }
     }
 
     private func confirming(

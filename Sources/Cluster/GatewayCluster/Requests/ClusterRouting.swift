@@ -17,12 +17,10 @@ struct ClusterRouting: Sendable {
     /// Performs a request here, or returns the response of the owner of a resource, which may change in the meantime.
     func perform(_ request: Call, _ operation: Operation, onOwnerOf id: String) async throws -> OperationResult {
         try cluster.checkServing()
-        if services.has(id), !cluster.isPrepared(id) {
-            do {
-                return try await cluster.performHere(request, operation)
-            } catch is OvertakenChange {
-                // This member has read from the log meanwhile that the stream is a prepared one, and another member's.
-            }
+        if cluster.has(id), !cluster.isPrepared(id),
+            let result = try await cluster.performHere(request, operation, with: id)
+        {
+            return result
         }
         let began = cluster.clock()
         var (call, deadline) = (request, began + ClusterNode.logTimeout)
@@ -68,17 +66,13 @@ struct ClusterRouting: Sendable {
                 throw Problem(.unavailable, detail: "No member of the cluster has the resource at the moment.")
             }
         }
-        do {
-            return try await cluster.performHere(call, operation)
-        } catch is OvertakenChange {
-            return try await perform(call, operation, onOwnerOf: id)
-        }
+        if let result = try await cluster.performHere(call, operation, with: id) { return result }
+        return try await perform(call, operation, onOwnerOf: id)
     }
 
     /// Whether this process has a resource, and no other member owns it.
     private func isHere(_ id: String) -> Bool {
-        services.has(id) && (!cluster.isPrepared(id) || cluster.holder(of: id) == .own)
-            && !cluster.shared.withLock { $0.recreated.contains(id) }
+        cluster.has(id) && (!cluster.isPrepared(id) || cluster.holder(of: id) == .own)
     }
 
     // MARK: - Lists
@@ -173,7 +167,7 @@ struct ClusterRouting: Sendable {
     ) async {
         var groups: [UInt64: [String]] = [:]
         for id in ids {
-            if services.has(id), !cluster.isPrepared(id) || cluster.holder(of: id) == .own {
+            if cluster.holder(of: id) == .own || services.has(id) && !cluster.isPrepared(id) {
                 groups[cluster.process, default: []].append(id)
             } else if case .process(let process) = cluster.holder(of: id) {
                 groups[process, default: []].append(id)
@@ -204,6 +198,11 @@ extension ClusterNode {
             opener != process
         else { return holder }
         return .process(opener)
+    }
+
+    /// Whether this process has a client, subscription or stream, and is not recreating it.
+    func has(_ id: String) -> Bool {
+        host?.services.has(id) == true && !shared.withLock { $0.recreated.contains(id) }
     }
 
     /// Whether a member can own a client, subscription or stream.

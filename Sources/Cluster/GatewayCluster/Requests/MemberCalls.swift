@@ -183,25 +183,19 @@ extension HTTPHost {
             var call = call
             call.parameters = parameters
             if operation.query != nil { call.query = try Query(raw: request.http.rawQuery) }
-            if let id = parameters["id"], cluster.holder(of: id) == .own, !services.has(id) {
+            let id = parameters["id"]
+            if let id, cluster.holder(of: id) == .own, !cluster.has(id) {
                 // This member is recreating the resource.
                 let (place, deadline) = (cluster.place(of: id), cluster.clock() + ClusterNode.logTimeout)
-                _ = await cluster.changes(of: id, since: place, until: deadline) { services.has(id) }
+                _ = await cluster.changes(of: id, since: place, until: deadline) { cluster.has(id) }
             }
-            guard isHere(call, in: cluster, isBehind) else { return .response(Response(status: Response.misdirected)) }
-            do {
-                return try await cluster.performHere(call, operation)
-            } catch is OvertakenChange {
+            let isHere = id.map { cluster.has($0) || !isBehind && cluster.holder(of: $0) == .unknown } ?? true
+            guard isHere, let result = try await cluster.performHere(call, operation, with: id) else {
                 return .response(Response(status: Response.misdirected))
             }
+            return result
         }
         logUnexpectedError(of: response, record)
         return response
-    }
-
-    /// Whether this member handles the request: it has the resource, or no member has it.
-    private func isHere(_ call: Call, in cluster: ClusterNode, _ isBehind: Bool) -> Bool {
-        guard let id = call.parameters["id"], !services.has(id) else { return true }
-        return !isBehind && cluster.holder(of: id) == .unknown
     }
 }

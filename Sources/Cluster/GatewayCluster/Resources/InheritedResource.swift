@@ -82,20 +82,23 @@ extension ClusterNode {
         let (subscription, client) = state.withLock { state in
             (state.machine.ledger?.subscriptions[id], state.machine.ledger?.clients[id])
         }
+        shared.withLock { _ = $0.recreated.insert(id) }
+        defer {
+            shared.withLock { _ = $0.recreated.remove(id) }
+            resourceChanged(id)
+        }
         do {
             guard let content = cipher.decrypt(specification.content) else {
                 throw EngineError.refused(ClusterCipher.mismatch)
             }
             changeClaims { $0.use(subscription == nil ? .dedicatedClient(id) : .createdSubscription(id)) }
             try resources?.inherit(id, specification, content, subscription, client)
-            resourceChanged(id)
         } catch {
             let cause = ProblemDetails.sentence(for: error)
             logger.warning("cannot recreate a resource of a removed member", metadata: ["error": "\(cause)"])
             try? pool?.deleteClient(ClientID(id))
             take(client != nil ? .client(ClientID(id), .removed) : .subscription(SubscriptionID(id), .removed))
             resourceRemoved(id)
-            resourceChanged(id)
             var units: [QuotaUnit] = [.createdSubscription(id), .dedicatedClient(id)]
             if let owner = specification.owner { units.append(.subscription(id, of: owner)) }
             changeClaims { $0.releaseInherited(units) }

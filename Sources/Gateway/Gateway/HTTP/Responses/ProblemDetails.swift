@@ -28,9 +28,9 @@ package enum ProblemDetails {
         }
     }
 
-    /// Whether an error says that a client or subscription is unknown.
-    package static func isUnknownSource(_ error: any Error) -> Bool {
-        [.unknownClient, .unknownSubscription].contains(problem(for: error).code)
+    /// Whether an error says that a client, subscription or stream is unknown.
+    package static func isUnknownResource(_ error: any Error) -> Bool {
+        [.unknownClient, .unknownSubscription, .unknownStream].contains(problem(for: error).code)
     }
 
     /// Looks up what a value of the query or body names, or checks the rights to it; the problem of an unknown or uncovered name has
