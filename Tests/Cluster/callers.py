@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+import time
 
 from cluster import KEY, STREAMS
 
@@ -14,6 +15,8 @@ class Caller:
         self.name, self.cluster, self.findings = name, cluster, findings
         self.made = 0
         self.key = KEY
+        # The last call with its response, for the notes.
+        self.last = None
 
     async def run(self):
         while True:
@@ -22,10 +25,12 @@ class Caller:
     async def call(self, method, path, body=None, key=None):
         """The status and the JSON of a response; (503, None) if the member refuses, or the connection breaks."""
         self.findings.calls += 1
+        port, began = random.choice(self.cluster.ports), time.monotonic()
         try:
-            status, answer = await asyncio.wait_for(self.exchange(method, path, body, key), 20)
+            status, answer = await asyncio.wait_for(self.exchange(port, method, path, body, key), 20)
         except (OSError, asyncio.IncompleteReadError, asyncio.TimeoutError, ValueError, IndexError):
             status, answer = 503, None
+        self.last = f"{method} {status} through member{self.cluster.member_ports.index(port)} after {time.monotonic() - began:.3f} s"
         if status == 503:
             self.findings.refused += 1
             await asyncio.sleep(0.2)
@@ -33,8 +38,8 @@ class Caller:
             self.findings.lost.append(f"caller {self.name}: {method} {path}: {status} {answer}")
         return status, answer
 
-    async def exchange(self, method, path, body, key):
-        reader, writer = await asyncio.open_connection("127.0.0.1", random.choice(self.cluster.ports), limit=1 << 22)
+    async def exchange(self, port, method, path, body, key):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 22)
         try:
             text = json.dumps(body) if body is not None else ""
             kind = "Content-Type: application/json\r\n" if text else ""
@@ -101,7 +106,7 @@ class Caller:
         return None
 
     def lose(self, path, text):
-        self.cluster.note(f"lost: {path}: {text}")
+        self.cluster.note(f"lost: {path}: {text}; last call of the caller: {self.last}")
         self.findings.lost.append(f"caller {self.name}: {path}: {text}")
 
 
