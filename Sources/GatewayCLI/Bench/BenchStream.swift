@@ -58,10 +58,11 @@ final class BenchStream: ChannelInboundHandler {
                 context.close(promise: nil)
             }
         case .body(var bytes):
+            let searched = unread.readableBytes
             unread.writeBuffer(&bytes)
-            if number != nil {
-                readLines(at: .now())
-            } else if unread.readableBytes > Self.longestProblem {
+            if number != nil { readLines(at: .now(), searched) }
+            if unread.readableBytes > (number == nil ? Self.longestProblem : GatewayWatch.longestLine) {
+                closingReason = "a line is too long"
                 context.close(promise: nil)
             }
         case .end: context.close(promise: nil)
@@ -83,12 +84,14 @@ final class BenchStream: ChannelInboundHandler {
         context.close(promise: nil)
     }
 
-    private func readLines(at now: NIODeadline) {
+    /// Reads the whole lines. The first `searched` bytes have no line end.
+    private func readLines(at now: NIODeadline, _ searched: Int) {
         unread.readWithUnsafeReadableBytes { bytes in
-            var start = 0
-            while let end = bytes[start...].firstIndex(ofByte: UInt8(ascii: "\n")) {
+            var (start, searched) = (0, searched)
+            while let end = bytes[searched...].firstIndex(ofByte: UInt8(ascii: "\n")) {
                 read(UnsafeRawBufferPointer(rebasing: bytes[start..<end]), at: now)
                 start = end + 1
+                searched = start
             }
             return start
         }

@@ -9,7 +9,7 @@ struct GatewayWatch {
     /// How many bytes of a refusal are read.
     private static let longestProblem = 1 << 20
     /// The longest line of a stream, in bytes.
-    private static let longestLine = 64 << 20
+    static let longestLine = 64 << 20
 
     let command: WatchCommand
     let address: String

@@ -109,6 +109,17 @@ import Testing
         #expect(!report.isCorrect)
     }
 
+    /// The line stayed in memory until the server ended it.
+    @Test func aStreamWithALineThatIsTooLongIsClosed() async throws {
+        let (listener, port) = try makeListener()
+        let (closures, continuation) = AsyncStream.makeStream(of: Void.self)
+        let line = "data: " + String(repeating: "x", count: GatewayWatch.longestLine)
+        respond(on: listener, contentType: "text/event-stream", body: line) { continuation.finish() }
+        let address = "http://127.0.0.1:\(port)/v1/stream"
+        let report = try await run(address, seconds: 3_600) { for await _ in closures {} }.report()
+        #expect(report.closures == ["a line is too long": 1])
+    }
+
     @Test func aResponseOfAnotherTypeIsRefused() async throws {
         let (listener, port) = try makeListener()
         respond(on: listener, contentType: "application/x-ndjson")
