@@ -95,8 +95,7 @@ extension Frame {
         guard !lists[2].isEmpty, !lists[3].isEmpty, reader.isAtEnd else {
             throw ContentViolation("a segment has no items or no fields, or is too long")
         }
-        // Each item has a row in memory.
-        guard lists[2].count * lists[3].count <= mostColumns / 16 else {
+        guard lists[2].count * lists[3].count <= RecordedSegment.mostValues else {
             throw ContentViolation("a segment has too many items and fields")
         }
         return RecordedSegment(

@@ -2,6 +2,9 @@ internal import JSONText
 
 /// A part of a recording that was written without an interruption: one subscription, and the time at which it began.
 package struct RecordedSegment: Sendable, Hashable {
+    /// The most values that the rows of all items have together: each item has a row in memory.
+    package static let mostValues = Frame.mostColumns / 16
+
     /// The wall-clock time at which the segment begins, in milliseconds since 1970; times of events count from here.
     package var start: Int64
     /// The adapter set of the session; nil: the server's default, or not known.

@@ -44,8 +44,8 @@ package struct ReplayConfiguration: Sendable {
 struct ReplayTimeline: Sendable {
     /// The time between the last event and the repetition.
     private static let pause = Duration.seconds(1)
-    /// The most events that are published together.
-    private static let mostEvents = 1_000
+    /// The most events that are published together, and the number of values from which on no further event is.
+    private static let (mostEvents, mostValues) = (1_000, 1 << 16)
 
     private let configuration: ReplayConfiguration
     private var source: any ReplaySource
@@ -84,9 +84,13 @@ struct ReplayTimeline: Sendable {
     mutating func advance(to now: Duration) -> [ReplayedEvent] {
         guard let origin else { return [] }
         var events: [ReplayedEvent] = []
-        while let event = peek(), origin + scaled(event.time) <= now, events.count < Self.mostEvents {
+        var values = 0
+        while let event = peek(), origin + scaled(event.time) <= now, events.count < Self.mostEvents,
+            values < Self.mostValues
+        {
             pending.removeFirst()
             events.append(event)
+            if case .publish(_, let row) = event.request { values += row.count }
             lastTime = max(lastTime, event.time)
         }
         if configuration.loops, pending.isEmpty, !events.isEmpty {

@@ -6,8 +6,11 @@ internal import TLCP
 struct RecordingReplay: ReplaySource {
     /// The items and fields of a Data Adapter, in all segments.
     fileprivate struct Adapter {
-        var modes: [(item: String, mode: SubscriptionMode)] = []
+        var items: [String] = []
+        var modes: [UpstreamName: SubscriptionMode] = [:]
         var fields: [String] = []
+        /// The places of the fields in a row.
+        var columns: [UpstreamName: Int] = [:]
     }
 
     /// The columns of fields, by Data Adapter.
@@ -16,6 +19,8 @@ struct RecordingReplay: ReplaySource {
     /// Nil after a mistake in the file.
     private var reader: RecordingReader?
     private var segment: RecordedSegment?
+    /// The events of the segment that were read and not replayed yet.
+    private var events: ArraySlice<RecordedEvent> = []
     /// The time of the replay at which the segment begins: the pauses between segments are left out.
     private var base = Duration.zero
     private var last = Duration.zero
@@ -45,24 +50,19 @@ struct RecordingReplay: ReplaySource {
             adapters[name(of: segment), default: Adapter()].add(segment)
             configuration.adapterSets.insert(segment.adapterSet ?? "DEFAULT")
         }
+        guard adapters.values.reduce(0, { $0 + $1.items.count * $1.fields.count }) <= RecordedSegment.mostValues else {
+            throw RecordingError(position: 0, rule: "all segments together have too many items and fields")
+        }
         for (name, adapter) in adapters {
-            var feed = ManualFeedConfiguration(items: adapter.modes.map(\.item), fields: adapter.fields)
-            feed.modes = Dictionary(
-                adapter.modes.map { (UpstreamName($0.item), $0.mode) },
-                uniquingKeysWith: { first, _ in first }
-            )
-            configuration.manualFeeds[name] = feed
+            configuration.manualFeeds[name] = ManualFeedConfiguration(items: adapter.items, fields: adapter.fields)
+            configuration.manualFeeds[name]?.modes = adapter.modes
         }
-        let columns = adapters.mapValues { adapter in
-            Dictionary(
-                adapter.fields.enumerated().map { (UpstreamName($1), $0) },
-                uniquingKeysWith: { first, _ in first }
-            )
-        }
-        return RecordingReplay(columns: columns, failed: failed, reader: file.reader)
+        return RecordingReplay(columns: adapters.mapValues(\.columns), failed: failed, reader: file.reader)
     }
 
+    /// One event at a time: its row has the columns of all segments, or it clears all items.
     mutating func next() -> [ReplayedEvent]? {
+        if let segment, let event = events.popFirst() { return replayed(event, of: segment) }
         do throws(RecordingError) {
             switch try reader?.next() {
             case nil: return nil
@@ -71,8 +71,8 @@ struct RecordingReplay: ReplaySource {
                 base = last
                 return cleared(segment)
             case .events(let events):
-                guard let segment else { return [] }
-                return events.flatMap { replayed($0, of: segment) }
+                self.events = events[...]
+                return []
             }
         } catch {
             reader = nil
@@ -120,9 +120,13 @@ struct RecordingReplay: ReplaySource {
 extension RecordingReplay.Adapter {
     /// Adds the items and fields of a segment; an item keeps its first mode.
     fileprivate mutating func add(_ segment: RecordedSegment) {
-        let mode = SubscriptionMode(rawValue: segment.mode) ?? .merge
-        let known = Set(modes.map { UpstreamName($0.item) })
-        modes += segment.items.filter { !known.contains(UpstreamName($0)) }.map { ($0, mode) }
-        for field in segment.fields where fields.firstIndex(ofName: field) == nil { fields.append(field) }
+        for item in segment.items where modes[UpstreamName(item)] == nil {
+            modes[UpstreamName(item)] = SubscriptionMode(rawValue: segment.mode) ?? .merge
+            items.append(item)
+        }
+        for field in segment.fields where columns[UpstreamName(field)] == nil {
+            columns[UpstreamName(field)] = fields.count
+            fields.append(field)
+        }
     }
 }

@@ -82,6 +82,16 @@ struct ReplayTests {
         #expect(feeds.nextChange == nil)
     }
 
+    /// 1,000 long rows were published together: a small recording took gigabytes.
+    @Test func longRowsOfOneInstantArePublishedInParts() throws {
+        let values = [String?](repeating: nil, count: 1 << 15)
+        var event = Self.row(1_000, "item1", "")
+        event.request = .publish(item: "item1", values: values)
+        var timeline = ReplayTimeline(ReplayConfiguration(source: Source(batches: [Array(repeating: event, count: 5)])))
+        timeline.start(at: .zero)
+        #expect((0..<4).map { _ in timeline.advance(to: .seconds(1)).count } == [2, 2, 1, 0])
+    }
+
     /// A client that named no Data Adapter of the recording received random quotes.
     @Test(arguments: ["DEFAULT", "QUOTE_ADAPTER", "PORTFOLIO_ADAPTER", "CHAT_ROOM", "RAW_FEED", "JSON_FEED"])
     func aReplayHasNoDataBesideThoseOfTheRecording(adapter: String) {

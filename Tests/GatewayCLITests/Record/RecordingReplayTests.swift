@@ -40,9 +40,44 @@ struct RecordingReplayTests {
         var configuration = DemoServerConfiguration()
         var replay = try Self.prepare(file, &configuration)
         #expect(configuration.manualFeeds["DEFAULT"]?.fields == ["x", "y"])
-        let (first, second) = (replay.next(), replay.next())
-        #expect(first == [])
-        #expect(second?.map(\.request) == [.publish(item: "a", values: ["1", "2"])])
+        var requests: [FeedRequest] = []
+        while let events = replay.next() { requests += events.map(\.request) }
+        #expect(requests == [.publish(item: "a", values: ["1", "2"])])
+    }
+
+    /// The rows of a part were replayed together, with the fields of all segments: a small file took gigabytes.
+    @Test func eachRowOfAShortSegmentIsReplayedAlone() throws {
+        let file = Self.file()
+        defer { try? FileManager.default.removeItem(at: file) }
+        for fields in [(0..<20_000).map { "field\($0)" }, ["field0"]] {
+            let segment = RecordedSegment(start: 0, mode: "MERGE", items: ["a"], fields: fields)
+            var encoder = RecordingEncoder(segment)
+            for time in 0..<Int64(fields.count == 1 ? 100 : 1) {
+                let row = [String?](repeating: "\(time)", count: fields.count)
+                encoder.append(RecordedEvent(time: time, item: 0, .row(row, isSnapshot: false)))
+            }
+            let block = encoder.takeBlock()
+            try RecordingWriter(path: file.path, segment: segment).append(try #require(block))
+        }
+        var configuration = DemoServerConfiguration()
+        var replay = try Self.prepare(file, &configuration)
+        #expect(configuration.manualFeeds["DEFAULT"]?.fields.count == 20_000)
+        var counts: [Int] = []
+        while let events = replay.next() { counts.append(events.count) }
+        #expect(counts.reduce(0, +) == 101 && counts.max() == 1)
+    }
+
+    /// Each item had a row with the fields of all segments, whatever their number.
+    @Test func segmentsWithTooManyItemsAndFieldsTogetherAreRefused() throws {
+        let file = Self.file()
+        defer { try? FileManager.default.removeItem(at: file) }
+        let names = (0..<3_000).map { "name\($0)" }
+        for (items, fields) in [(names, ["a"]), (["a"], names)] {
+            let segment = RecordedSegment(start: 0, mode: "MERGE", items: items, fields: fields)
+            _ = try RecordingWriter(path: file.path, segment: segment)
+        }
+        var configuration = DemoServerConfiguration()
+        #expect(throws: RecordingError.self) { try Self.prepare(file, &configuration) }
     }
 
     /// The replay went on after the log had said that it ends.
