@@ -253,10 +253,6 @@ extension ClusterNode {
         guard let redemption = call.redemption, let opening = clusterTickets.opening(of: text, redemption) else {
             throw Challenge.uselessTicket()
         }
-        // Before the log has the use, so that a client which is told to come back can use its ticket.
-        if !redemption.isReopening, let services = host?.services {
-            try StreamOpener(services: services).checkLimits(call)
-        }
         let outcome: RecordOutcome? = await withCheckedContinuation { continuation in
             decide(.ticket(opening.use.key), by: .ticket(.open(opening))) { [self] outcome in
                 // Before the next record of the log is applied, which may give the ticket to another request.

@@ -114,8 +114,7 @@ struct ClusterStreams: Sendable {
     private func head(_ stream: PreparedStream, _ call: Call) throws -> OperationResult {
         let sources = stream.definition.request.sources
         for source in sources { try check(source, stream.definition, call) }
-        let request = try StreamQuery.request(call).compressed(opener.compresses(sources, call))
-        return .stream(StreamRegistry.headers(for: request), StreamOpener.headOnly)
+        return try opener.head(StreamQuery.request(call).compressed(opener.compresses(sources, call)), call)
     }
 
     private func check(_ source: StreamSource, _ definition: StreamDefinition, _ call: Call) throws {

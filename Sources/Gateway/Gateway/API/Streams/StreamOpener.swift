@@ -78,14 +78,17 @@ package struct StreamOpener: Sendable {
 
     /// Opens a stream that was not prepared.
     func open(_ request: StreamRequest, _ selectors: [SourceSelector], _ call: Call) async throws -> OperationResult {
-        if !call.isHead { try checkRoom(call) }
+        try checkRoom(call)
         if services.coordination.contact == .ownStreams, selectors.contains(where: \.isExisting) {
             throw Self.closing("behind", .notInContact, call)
         }
         return try await services.background.perform(for: call, WorkSize(visiting: selectors.count)) {
             try check(selectors, call)
             let request = request.compressed(compresses(selectors.map(\.isSubscription), call))
-            if call.isHead { return .stream(StreamRegistry.headers(for: request), Self.headOnly) }
+            if call.isHead {
+                try services.streamResources.checkRoom(for: selectors, of: call.caller.account)
+                return try head(request, call)
+            }
             return try await services.coordination.admit(.sources(selectors, of: call.caller), for: call) {
                 try openChecked(request, selectors, call)
             }
@@ -146,11 +149,11 @@ package struct StreamOpener: Sendable {
         request.filter = services.permissions(call).filter(of: request.sources)
         request = request.compressed(compresses(request.sources, call))
         for source in request.sources { try check(source, of: id, call) }
+        try checkRoom(call)
         if call.isHead {
             if entry.isOpen, !call.reopensStream { throw inUse(id, call) }
-            return .stream(StreamRegistry.headers(for: request), Self.headOnly)
+            return try head(request, call)
         }
-        try checkRoom(call)
         let isFree = services.streamResources.change(id) { entry in
             defer { entry.isOpen = true }
             if entry.isOpen { return false }
@@ -287,12 +290,16 @@ package struct StreamOpener: Sendable {
         if services.streams.count >= limit { throw Self.overLimit(limit, "of all callers", call, as: .gatewayFull) }
     }
 
-    /// Throws if no stream of the caller can be opened at present.
-    package func checkLimits(_ call: Call) throws {
+    /// The response to `HEAD` of a stream. Throws if no stream of the caller can be opened at present.
+    package func head(_ request: StreamRequest, _ call: Call) throws -> OperationResult {
         try checkRoom(call)
-        if let limit = call.caller.rights.streams, services.access.openStreams.count(call.caller) >= limit {
+        // A ticket that opens its stream again replaces that stream.
+        if let limit = call.caller.rights.streams, !call.reopensStream,
+            services.access.openStreams.count(call.caller) >= limit
+        {
             throw Self.overLimit(limit, "for these credentials", call)
         }
+        return .stream(StreamRegistry.headers(for: request), Self.headOnly)
     }
 
     /// The error if the limit of streams is reached.

@@ -58,6 +58,24 @@ import Testing
         content?.onEnd(.neverOpened)
     }
 
+    /// `HEAD` was 200 where `GET` was 503.
+    @Test(arguments: [(1, 100), (nil, 1)] as [(Int?, Int)])
+    func headOfAStreamThatCannotBeOpenedIsRefused(perKey: Int?, all: Int) async throws {
+        let fixture = try await fixture(perKey: perKey, all: all)
+        let id = fixture.makeSubscription(as: AccessFixture.alice)
+        let body = #"{"sources":[{"subscription":"\#(id)"}]}"#
+        let made = fixture.perform("POST", "/v1/streams", as: AccessFixture.alice, body)
+        let targets = ["/v1/subscriptions/\(id)/events", try #require(made.json["url"]?.string)]
+        let (_, content) = fixture.open("GET", targets[0], as: AccessFixture.alice)
+        for method in ["GET", "HEAD"] {
+            let refused = targets.map { fixture.perform(method, $0, as: AccessFixture.alice) }
+            #expect(refused.map(\.status) == [503, 503], "\(method)")
+            #expect(refused.map { $0.headers["Retry-After"] } == ["5", "5"], "\(method)")
+        }
+        content?.onEnd(.neverOpened)
+        for target in targets { #expect(fixture.perform("HEAD", target, as: AccessFixture.alice).status == 200) }
+    }
+
     @Test func aGatewayThatIsStoppingTellsAnEventSourceToTryAgain() async throws {
         let fixture = try await fixture()
         let id = fixture.makeSubscription(as: AccessFixture.alice)
@@ -65,7 +83,9 @@ import Testing
         let made = fixture.perform("POST", "/v1/streams", as: AccessFixture.alice, body)
         fixture.host.stopAccepting()
         for target in ["/v1/subscriptions/\(id)/events", try #require(made.json["url"]?.string)] {
-            #expect(fixture.perform("GET", target, as: AccessFixture.alice).status == 503)
+            for method in ["GET", "HEAD"] {
+                #expect(fixture.perform(method, target, as: AccessFixture.alice).status == 503)
+            }
             let closing = fixture.perform("GET", target, as: AccessFixture.alice, "", Self.browser)
             #expect(closing.status == 200)
             #expect(closing.text.hasPrefix("retry: ") && closing.text.contains(#"{"reason":"shutdown"}"#))
