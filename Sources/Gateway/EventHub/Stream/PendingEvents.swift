@@ -308,7 +308,12 @@ struct PendingEvents {
         snapshotTotals.weight += entries * snapshot.weight
     }
 
-    mutating func removeAll() { self = PendingEvents(window: window) }
+    /// Removes all events; the rows that may have been received stay known.
+    mutating func removeAll() {
+        let present = readRows
+        self = PendingEvents(window: window)
+        readRows = present
+    }
 
     /// Removes and returns the first event, with the sequence of its id.
     mutating func popFirst() -> (content: PendingEntry.Content, id: UInt64)? {

@@ -146,6 +146,7 @@ final class Subscriber: StreamContent, ListedReader {
     private func restart(_ epoch: String) {
         detachAll()
         pending.removeAll()
+        pending.readRows = 0
         isBehind = false
         self.epoch = Array(epoch.utf8)
     }

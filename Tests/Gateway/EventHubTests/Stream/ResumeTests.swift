@@ -227,6 +227,28 @@ internal import Testing
         #expect(updates.map { $0["command"] } == ["ADD", "DELETE", "UPDATE"])
     }
 
+    @Test func rowsThatOthersMayHaveAreDeletedAlsoByALateReader() throws {
+        let rows = SubscriptionProperties.portfolio
+        let harness = HubHarness.with("s", rows)
+        let first = try harness.open(.subscription("s"))
+        harness.deliver(rows.update(["a", "ADD", "1"]))
+        let id = try #require(try first.events.last?.id)
+        harness.deliver(rows.update(["k", "ADD", "1"]))
+        let request = StreamRequest(sources: [.subscription("s")]).resuming(id)
+        let stream = try harness.open(request, visits: false)
+        // The client of the stream accepts no more than the first event.
+        stream.limit = 1
+        stream.visitOnce(harness.now)
+        stream.isBlocked = true
+        harness.deliver(rows.update(["k", "DELETE", nil]))
+        for number in 2..<100 { harness.deliver(rows.update(["a", "UPDATE", "\(number)"], changed: [2, 3])) }
+        stream.limit = 256 << 10
+        harness.unblock(stream)
+        let updates = try stream.events.filter { $0.name == "update" }
+        #expect(updates.map { $0["key"] } == ["k", "a"])
+        #expect(updates.map { $0["command"] } == ["DELETE", "UPDATE"])
+    }
+
     @Test func aSourceThatIsAddedStartsWithoutValuesAndTheOthersKeepTheirs() throws {
         let harness = makeHarness()
         harness.subscribe("t")
