@@ -16,8 +16,10 @@ struct MCPResource: Sendable {
     func post(_ call: Call) async throws -> Response {
         let request = try MCPRequest(RequestBody.object(of: call))
         if request?.method != "initialize" { try checkVersion(call) }
-        if let id = call.header(Self.sessionHeader), !MCPSessions.isID(id) || services.mcpSessions.hasEnded(id) {
-            throw Self.unknownSession
+        if let id = call.header(Self.sessionHeader) {
+            if !MCPSessions.isID(id) || services.mcpSessions.hasEnded(id) { throw Self.unknownSession }
+            // Every request that names the session is a use of it.
+            _ = services.mcpSessions.session(id, of: call.caller, at: services.clock())
         }
         guard let request, let id = request.id else { return Response(status: 202) }
         if request.method == "initialize" { return try initialize(request.params, id, call) }

@@ -355,6 +355,22 @@ import Testing
         #expect(await ended.first { _ in true } == "end")
     }
 
+    /// A session that only called tools made room before sessions that were never used.
+    @Test func aSessionIsUsedByEveryRequestThatNamesIt() async throws {
+        let fixture = try await Self.fixture()
+        let (used, unused) = (
+            try Self.session(fixture, as: AccessFixture.alice), try Self.session(fixture, as: AccessFixture.alice)
+        )
+        func status(_ session: HTTPField) -> Int {
+            fixture.perform("POST", "/mcp", as: AccessFixture.alice, Self.message("ping"), [session]).status
+        }
+        fixture.time.pass(1)
+        #expect(status(used) == 200)
+        for _ in 0..<99 { _ = try Self.session(fixture, as: AccessFixture.alice) }
+        #expect(status(used) == 200)
+        #expect(status(unused) == 404)
+    }
+
     @Test func theSessionOfACallerUsedLeastRecentlyMakesRoom() throws {
         let sessions = MCPSessions()
         let caller = Caller(identity: "alice")
