@@ -2,6 +2,7 @@ internal import Gateway
 internal import JSONText
 internal import Primitives
 internal import SessionCore
+internal import SessionPool
 
 enum WatchEvent: Sendable, Equatable {
     /// The status of the connection, and why there is none.
@@ -51,9 +52,12 @@ struct WatchFailure: Error, Equatable {
         return WatchFailure(sentence.replacing("Correct adapterSet", with: "Correct --adapter-set"))
     }
 
-    /// The refusal of a subscription by a Lightstreamer server.
+    /// The refusal of a subscription by a Lightstreamer server, or by the gateway.
     static func subscriptionError(_ code: Int, _ message: String) -> WatchFailure {
-        refusal("The server refused the subscription", code, message, .subscription)
+        // A sentence of the gateway, which has not asked the server.
+        if code == UpstreamRefusal.unopenedCode { return WatchFailure(message.printable) }
+        let party = code == UpstreamRefusal.valuesCode ? "gateway" : "server"
+        return refusal("The \(party) refused the subscription", code, message, .subscription)
     }
 
     static let removal = WatchFailure("The server removed the subscription.")

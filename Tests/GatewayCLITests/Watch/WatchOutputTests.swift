@@ -116,6 +116,16 @@ import Testing
         #expect(WatchFailure.subscriptionError(99, "strange").sentence.hasSuffix("with code 99: \"strange\"."))
     }
 
+    /// They were refusals of the server.
+    @Test func refusalsOfTheGatewayAreNoneOfTheServer() {
+        #expect(
+            WatchFailure.subscriptionError(1000, "Too much").sentence
+                .hasPrefix("The gateway refused the subscription with code 1000: \"Too much\". ")
+        )
+        let limit = "The upstream \"demo\" admits 1 subscription (upstreams.demo.maxSubscriptions)."
+        #expect(WatchFailure.subscriptionError(1001, limit).sentence == limit)
+    }
+
     @Test func problemsAreSentences() {
         let problem = #"{"title":"Unknown upstream","detail":"No upstream is called \"x\".","status":404}"#
         #expect(ProblemText.sentence(status: 404, problem) == "Unknown upstream (404): No upstream is called \"x\".")
