@@ -778,6 +778,11 @@ CHECKS = [
         if (other.state.state !== "refused") return other.state.state;
         full.delete("b");
         await until(() => other.state.state === "open");
+        // A replica finds it after its response.
+        fake.send("subscription-error", { subscription: `s${fake.serial}`, client: null, code: 1001, message: "The upstream has no room." });
+        await until(() => other.state.state === "refused");
+        await until(() => other.state.state === "open");
+        if (handle.state.state !== "open") return handle.state.state;
     """),
     trial("retry_does_not_wait_for_the_next_change", """
         start();

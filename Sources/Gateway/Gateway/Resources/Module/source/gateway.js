@@ -344,7 +344,7 @@ class Gateway {
         continue;
       }
       for (const sub of only ? [only] : this.#sources.get(data.subscription) ?? []) {
-        if (!only && !data.conflated && !isAfter(id, sub.skip)) continue;
+        if (!(only || data.conflated || isAfter(id, sub.skip))) continue;
         if (id || name === "reset") sub.skip = "";
         this.#update(sub, name, data, touched);
       }

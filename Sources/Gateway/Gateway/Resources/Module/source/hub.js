@@ -671,23 +671,22 @@ class Hub {
 
   /** A final refusal, with cause and cure where the gateway's list of codes has them. */
   async #refuse(entry, refusal, kind) {
-    const problem = { title: refusal.title ?? refusal.message, ...refusal };
+    const problem = { title: refusal.message, ...refusal }, code = refusal.code;
     entry.info = { ...entry.info, problem };
     entry.kind = kind;
     this.#dirty.add(entry);
     if (kind === "problem") this.#tellInfos();
-    // There may be room again.
-    if (problem.code === "over-quota") entry.timer ||= setTimeout(() => {
+    // There may be room again. Replicas find the lack of it after the response.
+    if (code === "over-quota" || code === 1001) entry.timer ||= setTimeout(() => {
       entry.timer = 0;
       this.#clear(entry);
       this.#flushSoon();
       this.#waiting?.();
     }, longest * (1 + Math.random()));
     this.#codes ??= fetch(`${this.requests.url}/assets/codes.json`).then((response) => response.json()).catch(() => ({}));
-    const code = problem.code <= 0 ? 0 : problem.code;
     const codes = await this.#codes;
     // The codes of the list are texts.
-    const known = [codes[kind], codes.closing].flat().find((candidate) => candidate?.code == code);
+    const known = [codes[kind], codes.closing].flat().find((candidate) => candidate?.code == (code <= 0 ? 0 : code));
     if (!known || entry.info.problem !== problem) return;
     entry.info = { ...entry.info, problem: { ...known, ...problem } };
     this.#dirty.add(entry);
