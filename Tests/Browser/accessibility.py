@@ -208,10 +208,11 @@ def texts_have_the_size_that_the_browser_is_set_to(page, address):
         page.see("document.querySelector('#subscribe')?.setAttribute('open', '')")
         before = page.see(texts)
         try:
-            for factor, width in itertools.product((1.5, 2), (1280, 390, 320)):
+            for width, factor in itertools.product((1280, 390, 320), (1.5, 2)):
+                page.resize(width, 844)
+                # Alone: the browser changes texts without a change of the window.
                 page.call("Page.setFontSizes", fontSizes={"standard": int(16 * factor), "fixed": int(13 * factor)})
                 page.wait(texts, lambda now: now == [factor * size for size in before])
-                page.resize(width, 844)
                 # The page hears of the size before the second frame.
                 page.see("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(true))))")
                 for tab in TABS if path == "/" else (None,):

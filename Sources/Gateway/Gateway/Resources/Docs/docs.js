@@ -235,7 +235,7 @@ connectSearch();
 connectMenu();
 followPlace();
 followHead();
-letKeysScroll();
-addEventListener("resize", letKeysScroll);
+// The height of the page depends on its width and on the size of its texts.
+new ResizeObserver(letKeysScroll).observe(document.body);
 addEventListener("hashchange", showTarget);
 showTarget();
