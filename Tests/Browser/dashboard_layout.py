@@ -217,6 +217,30 @@ def a_printed_page_has_all_rows_on_white_paper(page, address):
         raise RuntimeError(f"the text is {color}, {hidden} pixels of the table are hidden")
 
 
+def the_head_covers_nothing_that_has_the_focus(page, address):
+    """Not in a narrow window either, where the head has two lines."""
+    page.go("about:blank")
+    page.go(address + "/#quotes")
+    page.wait(f"{ROWS}.length", lambda count: count == 12)
+    for width in (1280, 768, 700, 390):
+        page.resize(width, 500)
+        seen = page.see("""(async () => {
+            const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+            const control = document.querySelector("#subscribe summary"), place = () => control.getBoundingClientRect();
+            await frame();
+            await frame();
+            control.blur();
+            // Behind the last line of the head.
+            scrollBy({ top: place().bottom - document.querySelector(".top").offsetHeight, behavior: "instant" });
+            control.focus();
+            for (let last = -1; last !== scrollY; await new Promise((resolve) => setTimeout(resolve, 200))) last = scrollY;
+            return document.elementFromPoint(place().left + 10, place().top + place().height / 2).localName;
+        })()""")
+        if seen != "summary":
+            raise RuntimeError(f"{seen} covers the focus at {width} pixels")
+    page.resize(1280, 900)
+
+
 def a_failure_has_its_reason(page, address):
     page.go(f"{address}/?upstream=far&items=item1&fields=last_price")
     page.wait("document.querySelector('#status .sentence').textContent", lambda text: "Nothing accepts connections" in text)
@@ -229,7 +253,7 @@ CHECKS = [
     a_chart_has_several_lines_with_the_decimals_of_the_data, rows_lead_to_the_next, a_subscription_is_ended, a_recovery_stays_visible,
     members_are_shown_with_role_and_lag, a_printed_page_has_all_rows_on_white_paper, a_link_to_a_row_keeps_a_long_layout,
     a_link_in_an_open_page_shows_its_layout, an_equal_subscription_is_opened_once,
-    the_address_names_the_subscription_also_after_the_end_of_another_one,
+    the_address_names_the_subscription_also_after_the_end_of_another_one, the_head_covers_nothing_that_has_the_focus,
 ]
 
 

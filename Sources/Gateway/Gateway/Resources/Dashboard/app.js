@@ -3,7 +3,7 @@
 import { access, get, list } from "/assets/api.js";
 import { Catalog } from "/assets/catalog.js";
 import { loadCodes } from "/assets/codes.js";
-import { byId, count, setText, sparingly } from "/assets/dom.js";
+import { byId, count, followHead, setText, sparingly } from "/assets/dom.js";
 import { EventLog } from "/assets/events.js";
 import { Feed } from "/assets/feed.js";
 import { connectKeyDialog } from "/assets/key.js";
@@ -246,6 +246,7 @@ class Dashboard {
   }
 }
 
+followHead();
 await loadCodes();
 const dashboard = new Dashboard();
 dashboard.start();

@@ -112,6 +112,15 @@ export const isNumeric = (value) => typeof value === "string" && /^[-+]?\d{1,15}
 /** The time of day of a moment. */
 export const clock = (moment) => new Date(moment).toLocaleTimeString("en-GB");
 
+/** What is scrolled into view is below the head, whose height depends on its texts, their size and the width of the page. */
+export function followHead() {
+  const { style } = document.documentElement, head = document.querySelector(".top");
+  const measure = () => style.setProperty("--head", `${head.offsetHeight}px`);
+  new ResizeObserver(measure).observe(head);
+  // Before the page scrolls to the part that its address refers to.
+  measure();
+}
+
 /** Copies a text, and shows the result on the button. */
 export async function copyText(text, button) {
   // Another press finds the result of the one before.

@@ -1,7 +1,7 @@
 // The API page: tabs of languages, calls that run in the page, search, the current section in the sidebar. Without scripts, all
 // languages are shown.
 
-import { copyText, decoded } from "/assets/dom.js";
+import { copyText, decoded, followHead } from "/assets/dom.js";
 
 const languages = ["curl", "JavaScript", "Python", "Swift"];
 const mostShown = 20_000; // characters of a response
@@ -205,15 +205,6 @@ function letKeysScroll() {
     if (element.scrollWidth > element.clientWidth) element.tabIndex = 0;
     else element.removeAttribute("tabindex");
   }
-}
-
-/** What is scrolled into view is below the head, whose height depends on the width of the page and the size of its texts. */
-function followHead() {
-  const { style } = document.documentElement, head = document.querySelector(".top");
-  const measure = () => style.setProperty("--head", `${head.offsetHeight}px`);
-  new ResizeObserver(measure).observe(head);
-  // Before the page scrolls to the part that its address refers to.
-  measure();
 }
 
 /** Shows the part that the address of the page refers to: one that is folded is opened, one that a search has hidden ends the search. */
