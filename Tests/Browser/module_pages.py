@@ -908,6 +908,26 @@ CHECKS = [
         table.remove();
         await until(() => own.isClosed);
     """),
+    # As in the window of a picture in picture, whose page may be hidden: it has no frames then.
+    trial("elements_of_another_window_have_their_styles_and_frames", """
+        const { LsElement } = await import("/gateway-elements.js");
+        LsElement.connection = (url) => connect(url, { share: "page" });
+        document.body.innerHTML = '<iframe></iframe><ls-table items="a" fields="n" gateway="http://gateway.example"></ls-table>';
+        const [frame, table] = document.body.children, root = table.shadowRoot;
+        const places = [frame.contentDocument, document, document.implementation.createHTMLDocument(""), frame.contentDocument];
+        await until(() => fake.requests.some(({ path }) => path.endsWith("/events")));
+        for (const place of places) {
+            window.requestAnimationFrame = place === document ? (run) => setTimeout(run) : () => 1;
+            fake.update(1, { n: `0${places.indexOf(place)}` });
+            place.body.append(table);
+            if (!place.defaultView) continue;
+            const styled = place.defaultView.getComputedStyle(root.querySelector("table")).borderCollapse;
+            if (styled !== "collapse") return `${places.indexOf(place)}: ${styled}`;
+            const text = `${places.indexOf(place)}`;
+            fake.update(1, { n: text });
+            await until(() => root.querySelector("td")?.textContent === text);
+        }
+    """),
     trial("a_table_announces_a_state_once", """
         await import("/gateway-elements.js");
         const table = document.createElement("ls-table");

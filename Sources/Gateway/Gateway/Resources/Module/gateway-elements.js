@@ -20,8 +20,7 @@ const camel = (name) => name.replace(/-(.)/g, (_, letter) => letter.toUpperCase(
 
 const mostFlashes = 100; // changed cells of one drawing; where all cells flash, their animations take the time of the page
 
-const sheet = new CSSStyleSheet();
-sheet.replaceSync(`
+const style = `
   :host { display: inline-block; color: var(--ls-color, inherit); font: var(--ls-font, inherit); }
   :host(ls-table) { display: block; overflow-x: auto; }
   :host([hidden]) { display: none; }
@@ -35,7 +34,21 @@ sheet.replaceSync(`
   @keyframes changed { from { background: var(--ls-flash, #ffd54a88); } }
   @keyframes again { from { background: var(--ls-flash, #ffd54a88); } }
   @media (prefers-reduced-motion: reduce) { .changed { animation: none; } }
-`);
+`;
+
+const sheets = new WeakMap();
+
+/** The style sheets of elements in a document: another document takes none that its window has not made. */
+function sheetsOf(document) {
+  const Sheet = document.defaultView?.CSSStyleSheet;
+  if (!Sheet) return [];
+  if (!sheets.has(document)) {
+    const sheet = new Sheet();
+    sheet.replaceSync(style);
+    sheets.set(document, [sheet]);
+  }
+  return sheets.get(document);
+}
 
 /** The text of a value; those of feeds have types. */
 const textOf = (value) => (typeof value === "object" && value !== null ? JSON.stringify(value) : String(value ?? ""));
@@ -70,7 +83,7 @@ export const LsElement = defined ? Object.getPrototypeOf(defined) : class LsElem
 
   constructor() {
     super();
-    this.attachShadow({ mode: "open" }).adoptedStyleSheets = [sheet];
+    this.attachShadow({ mode: "open" }).adoptedStyleSheets = sheetsOf(this.ownerDocument);
   }
 
   get spec() {
@@ -81,6 +94,12 @@ export const LsElement = defined ? Object.getPrototypeOf(defined) : class LsElem
 
   connectedCallback() { this.attributeChangedCallback(); }
   disconnectedCallback() { this.attributeChangedCallback(); }
+
+  adoptedCallback(former) {
+    this.shadowRoot.adoptedStyleSheets = sheetsOf(this.ownerDocument);
+    former.defaultView?.cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
+  }
 
   attributeChangedCallback() {
     if (this.#isDue) return;
@@ -96,7 +115,10 @@ export const LsElement = defined ? Object.getPrototypeOf(defined) : class LsElem
   #follow() {
     const url = this.getAttribute("gateway") ?? home, { spec } = this, bound = Number(this.getAttribute("bound")) || undefined;
     const source = JSON.stringify([url, spec, bound]);
-    const draw = () => { this.#frame ||= requestAnimationFrame(() => { this.#frame = 0; if (this.#handle) this.draw(this.#handle); }); };
+    // The page that this module is in may be hidden, and have no frames, while another window has the element.
+    const draw = () => {
+      this.#frame ||= this.ownerDocument.defaultView?.requestAnimationFrame(() => { this.#frame = 0; if (this.#handle) this.draw(this.#handle); });
+    };
     if (!this.#handle || this.#source !== source) {
       this.#end();
       try {
@@ -118,7 +140,7 @@ export const LsElement = defined ? Object.getPrototypeOf(defined) : class LsElem
   }
 
   #end() {
-    cancelAnimationFrame(this.#frame);
+    this.ownerDocument.defaultView?.cancelAnimationFrame(this.#frame);
     this.#frame = 0;
     this.#handle?.close();
     this.#handle = null;
