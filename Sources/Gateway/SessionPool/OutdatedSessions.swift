@@ -72,7 +72,7 @@ extension SessionPool {
                     "subscription waits, because the present configuration of its upstream does not carry it",
                     metadata: ["subscription": "\(resource.id)", "error": "\(error)"]
                 )
-                resource.notifyWatchers()
+                resource.watchers.notify()
             }
         }
         if resource.isImplicit, !resource.isDeleted { leaveImplicit(resource) }

@@ -57,14 +57,14 @@ extension SessionPool {
         sink.take(.subscription(resource.id, .removed))
         removed(.subscription(resource.id))
         // Wake waiters: the resource is deleted.
-        resource.notifyWatchers()
+        resource.watchers.notify()
     }
 
     /// Wakes the waiters for values that a client carries: these become stale, or fresh again.
     func notifyWatchers(of client: PooledClient) {
         let resources = state.withLock { Array($0.resources.byID.values) }
         for resource in resources where !resource.watchers.isEmpty && resource.client === client {
-            resource.notifyWatchers()
+            resource.watchers.notify()
         }
     }
 

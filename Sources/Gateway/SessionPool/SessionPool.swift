@@ -252,7 +252,7 @@ package final class SessionPool: Sendable {
         if !isStopping { for shared in sharedSubscriptions(on: client) { release(shared) } }
         client.core.disconnect()
         // The status of a client without a connection does not change.
-        if !client.watchers.isEmpty { client.watchers.notify(client.situation) }
+        client.watchers.notify()
         retired.continuation.yield(client)
         logger.debug("client closed", metadata: ["client": "\(client.id)"])
     }

@@ -14,7 +14,7 @@ internal import Testing
     @Test func aDedicatedClientIsNotIdleWhileARequestWaitsForItsStatus() throws {
         let pool = pool { $0.clientIdle = .seconds(5) }
         let client = try pool.createClient(ClientSpecification(target: .upstream("demo")))
-        let handle = client.watchers.add(present: { client.situation }) { _ in false }
+        let handle = client.watchers.add { false }
         let waiting = try #require(handle)
         for _ in 0..<3 { pass(4, in: pool) }
         client.watchers.cancel(waiting)
@@ -54,7 +54,7 @@ internal import Testing
         let waited = try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
         let id = read.id
         sink.read.withLock { $0 = [id] }
-        let handle = try #require(waited.watchers.add(present: { waited.status }) { _ in false })
+        let handle = try #require(waited.watchers.add { false })
         for _ in 0..<3 { pass(99, in: pool) }
         #expect(pool.resources().count == 2)
         // The response to the request that waits has the time as well.

@@ -65,8 +65,8 @@ internal import Testing
         pool.leaveImplicit(unread)
         let former = try #require(posted.client)
         let isSeenInactive = Mutex(false)
-        let handle = posted.watchers.add(present: { posted.status }) { status in
-            if !status.isActive { isSeenInactive.withLock { $0 = true } }
+        let handle = posted.watchers.add {
+            if !posted.status.isActive { isSeenInactive.withLock { $0 = true } }
             return false
         }
         reload(pool, Self.correct)

@@ -136,7 +136,7 @@ internal import Testing
         let resource = try pool.createResource(home: .dedicated(client.id), properties: Self.key.properties)
         try pool.activate(resource)
         let seen = Mutex<[String]>([])
-        let handle = resource.watchers.add(present: { resource.status }) { _ in
+        let handle = resource.watchers.add {
             let session = resource.sessionRefusal.map { "refused with \($0.code)" } ?? "not refused"
             seen.withLock { $0.append("\(session), \(resource.isStale ? "stale" : "fresh")") }
             return false

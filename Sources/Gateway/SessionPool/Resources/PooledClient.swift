@@ -37,7 +37,7 @@ package final class PooledClient: Sendable {
     let isTransferable: Bool
     /// The client itself. Its options, details, status and cookies are read and set here.
     package let core: LightstreamerClient
-    package let watchers = Watchers<ClientSituation>()
+    package let watchers = Watchers()
     /// Held by a request from the look at the tag of the options or details to the end of its change.
     package let changes = RankedMutex((), rank: .resourceChange)
 
@@ -130,7 +130,7 @@ package final class PooledClient: Sendable {
         state.withLock { $0.disconnects += 1 }
         core.disconnect()
         // The status of a client without a connection does not change.
-        if !watchers.isEmpty { watchers.notify(situation) }
+        watchers.notify()
     }
 
     /// Sends a message and returns its id. The outcome goes to the sink and, with the id, to `ended`, possibly before
@@ -313,7 +313,7 @@ extension PooledClient: ClientObserver {
         planReconnect(after: status)
         let failure = sink.lastFailure(of: self)
         report([.status(status, failure: failure)] + state.withLock { $0.legacy.events(forStatus: status) })
-        if !watchers.isEmpty { watchers.notify(situation) }
+        watchers.notify()
         if wasDelivering != status.delivers { pool?.deliveryChanged(of: self) }
     }
 
@@ -321,7 +321,7 @@ extension PooledClient: ClientObserver {
         state.withLock { $0.lastServerError = refusal }
         metrics.serverError(refusal.code, on: self)
         report([.serverError(code: refusal.code, message: refusal.message)])
-        if !watchers.isEmpty { watchers.notify(situation) }
+        watchers.notify()
         if isDedicated {
             pool?.deliveryChanged(of: self)
         } else if refusal.isLasting {

@@ -52,7 +52,7 @@ final class SharedSubscription: Sendable {
             report(resource, isAdded: true, &state)
             return true
         }
-        resource.notifyWatchers()
+        resource.watchers.notify()
         return hasJoined
     }
 
@@ -73,7 +73,7 @@ final class SharedSubscription: Sendable {
             end(resource)
             return true
         }
-        resource.notifyWatchers()
+        resource.watchers.notify()
         return isRemoved
     }
 
@@ -197,7 +197,7 @@ final class SharedSubscription: Sendable {
             end(resource)
             return true
         }
-        resource.notifyWatchers()
+        resource.watchers.notify()
         return isRemoved
     }
 
@@ -285,7 +285,7 @@ extension SharedSubscription: SubscriptionObserver {
         }
         guard let (arrivals, affected) = outcome else { return [] }
         client.metrics.subscriptionError(refusal.code, on: client)
-        for resource in affected { resource.notifyWatchers() }
+        for resource in affected { resource.watchers.notify() }
         end()
         pool?.ended(self, affected)
         return arrivals
@@ -344,7 +344,7 @@ extension SharedSubscription: SubscriptionObserver {
         for delivery in deliveries { delivery() }
         // The order is that of `Watchers.isEmpty`: the resource was changed before.
         for resource in affected where resource.watchers.count.load(ordering: .sequentiallyConsistent) > 0 {
-            resource.watchers.notify(resource.status)
+            resource.watchers.notify()
         }
         guard isWithinBudget else { return exceedBudget(by: events) }
         guard let end else { return (arrivals, nil) }

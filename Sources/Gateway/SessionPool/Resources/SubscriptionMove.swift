@@ -193,7 +193,7 @@ extension SessionPool {
     private func set(_ properties: SubscriptionProperties, of resource: SubscriptionResource) {
         resource.setProperties(properties)
         sink.take(.subscription(resource.id, .propertiesChanged(properties)))
-        resource.notifyWatchers()
+        resource.watchers.notify()
     }
 
     /// Whether the resource is the only user of its upstream subscription; if so, the subscription's key changes with
@@ -287,7 +287,7 @@ extension SessionPool {
         // Without a former subscription, which has ended, the resource stays as it is: inactive, or active again.
         guard let former = resource.carrier, target !== former else { return cancelMove(resource) }
         if target.take(resource, from: former) { removeUser(of: former) }
-        resource.notifyWatchers()
+        resource.watchers.notify()
     }
 
     func removeUser(of shared: SharedSubscription) {

@@ -45,7 +45,7 @@ package final class SubscriptionResource: Sendable {
     package let isImplicit: Bool
     /// The place among all resources, in order of creation.
     let ordinal: UInt64
-    package let watchers = Watchers<SubscriptionStatus>()
+    package let watchers = Watchers()
     /// Held by a request from the first look at the properties, or at their tag, to the end of its change.
     package let changes = RankedMutex((), rank: .resourceChange)
 
@@ -203,8 +203,6 @@ package final class SubscriptionResource: Sendable {
             return true
         }
     }
-
-    func notifyWatchers() { if !watchers.isEmpty { watchers.notify(status) } }
 }
 
 package struct SubscriptionStatus: Sendable, Equatable {

@@ -58,7 +58,10 @@ struct ConnectionResource: Sendable {
         within wait: Int,
         until isDecided: @escaping @Sendable (ClientSituation) -> Bool
     ) async throws -> ClientSituation? {
-        try await services.wait(call, upTo: wait, on: client.watchers, present: { client.situation }, until: isDecided)
+        try await services.wait(call, upTo: wait, on: client.watchers) {
+            let situation = client.situation
+            return isDecided(situation) ? situation : nil
+        }
     }
 }
 

@@ -282,16 +282,11 @@ struct SubscriptionsResource: Sendable {
         _ shown: (_ isSubscribed: Bool) -> Response
     ) async throws -> Response {
         guard let wait = PreferHeader(call.header("Prefer")).wait else { return shown(false) }
-        let status = try await services.wait(
-            call,
-            upTo: wait,
-            on: resource.watchers,
-            present: { resource.status },
-            until: { status in
-                if status.isSubscribed { return true }
-                return status.isActive ? resource.sessionRefusal != nil : true
-            }
-        )
+        let status = try await services.wait(call, upTo: wait, on: resource.watchers) {
+            let status = resource.status
+            let isWaiting = status.isActive && !status.isSubscribed && resource.sessionRefusal == nil
+            return isWaiting ? nil : status
+        }
         guard let status else { return shown(false) }
         if status.isSubscribed { return shown(true).waited(wait) }
         if status.isActive, let refusal = resource.sessionRefusal {

@@ -124,8 +124,7 @@ struct ValuesResource: Sendable {
                 call,
                 upTo: wait,
                 on: resource.watchers,
-                present: { resource.status },
-                decide: { _ in changed(resource, part, call, wait, find) },
+                decide: { changed(resource, part, call, wait, find) },
                 timedOut: present,
                 sharing: rules
             )
@@ -134,8 +133,7 @@ struct ValuesResource: Sendable {
             call,
             upTo: wait,
             on: resource.watchers,
-            present: { resource.status },
-            isKnown: { _ in !resource.isDeleted && part.isKnown(in: ValuesView(resource, now: .zero)) },
+            isKnown: { !resource.isDeleted && part.isKnown(in: ValuesView(resource, now: .zero)) },
             decideOn: services.background.queue(for: size),
             { changed(resource, part, call, wait, find) },
             timedOut: present,

@@ -236,15 +236,14 @@ extension Services {
     /// - Parameters:
     ///   - background: The queue.
     ///   - watchers: Where changes of a state are reported.
-    ///   - isKnown: Whether there is no response for a state; it must be quick.
+    ///   - isKnown: Whether there is no response for the present state; it must be quick.
     ///   - decide: The response; nil before a change.
     ///   - rules: The rules for equal requests that join the wait; nil: each waits alone.
-    func wait<State>(
+    func wait(
         _ call: Call,
         upTo seconds: Int,
-        on watchers: Watchers<State>,
-        present: @escaping @Sendable () -> State,
-        isKnown: @escaping @Sendable (State) -> Bool = { _ in false },
+        on watchers: Watchers,
+        isKnown: @escaping @Sendable () -> Bool,
         decideOn background: BackgroundQueue,
         _ decide: @escaping @Sendable () -> Response?,
         timedOut: @escaping @Sendable () -> Response,
@@ -263,8 +262,8 @@ extension Services {
                 if let response = decide() { complete(response) }
             }
             // The first call of this closure is made at once.
-            let handle = watchers.add(present: present) { state in
-                if !isKnown(state) { attempt.request(on: background) }
+            let handle = watchers.add {
+                if !isKnown() { attempt.request(on: background) }
                 return false
             }
             return {

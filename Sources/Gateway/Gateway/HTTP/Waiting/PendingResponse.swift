@@ -84,24 +84,23 @@ extension Services {
     ///
     /// - Parameters:
     ///   - watchers: Where changes of the state are reported.
-    ///   - decide: The response for a state; nil while it is undecided.
+    ///   - decide: The response that the present state decides; nil while it is undecided.
     ///   - sharing: The rules for equal requests that join the wait; nil: each waits alone.
-    func wait<State>(
+    func wait(
         _ call: Call,
         upTo seconds: Int,
-        on watchers: Watchers<State>,
-        present: @escaping @Sendable () -> State,
-        decide: @escaping @Sendable (State) -> Response?,
+        on watchers: Watchers,
+        decide: @escaping @Sendable () -> Response?,
         timedOut: @escaping @Sendable () -> Response,
         sharing rules: SharedDecision.Rules? = nil
     ) throws(Problem) -> OperationResult {
-        if let response = decide(present()) { return .response(response) }
+        if let response = decide() { return .response(response) }
         if seconds <= 0 { return .response(timedOut()) }
         let pending = try pendingResponse(call)
         pending.complete(after: .seconds(seconds), by: timers, timedOut)
         let watch: SharedDecision.Watch = { complete in
-            let handle = watchers.add(present: present) { state in
-                guard let response = decide(state) else { return false }
+            let handle = watchers.add {
+                guard let response = decide() else { return false }
                 complete(response)
                 return true
             }

@@ -214,28 +214,28 @@ extension Services {
         return try await awaited.value
     }
 
-    /// Waits until a state satisfies a condition, and returns the state; nil after some seconds, and at once if too many
+    /// Waits until a state decides an outcome, and returns the outcome; nil after some seconds, and at once if too many
     /// requests wait: a client would repeat a request that was performed.
     ///
-    /// - Parameter watchers: Where changes of the state are reported.
+    /// - Parameters:
+    ///   - watchers: Where changes of the state are reported.
+    ///   - decide: The outcome that the present state decides; nil while it is undecided.
     /// - Throws: As the wait for a value, but no 429 or 503 problem.
-    func wait<State: Sendable>(
+    func wait<Outcome: Sendable>(
         _ call: Call,
         upTo seconds: Int,
-        on watchers: Watchers<State>,
-        present: () -> State,
-        until isDecided: @escaping @Sendable (State) -> Bool
-    ) async throws -> State? {
-        let state = present()
-        if isDecided(state) { return state }
+        on watchers: Watchers,
+        decide: @escaping @Sendable () -> Outcome?
+    ) async throws -> Outcome? {
+        if let outcome = decide() { return outcome }
         if seconds <= 0 { return nil }
         var handle: UInt64?
         defer { if let handle { watchers.cancel(handle) } }
         do {
             return try await wait(call, upTo: .seconds(seconds)) { awaited in
-                handle = watchers.add(present: present) { state in
-                    guard isDecided(state) else { return false }
-                    awaited.end(.success(state))
+                handle = watchers.add {
+                    guard let outcome = decide() else { return false }
+                    awaited.end(.success(outcome))
                     return true
                 }
             }

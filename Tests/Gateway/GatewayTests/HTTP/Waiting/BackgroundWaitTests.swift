@@ -8,11 +8,11 @@ import Testing
 
 @Suite struct BackgroundWaitTests {
     private let fixture = Fixture()
-    private let watchers = Watchers<Int>()
+    private let watchers = Watchers()
     private let responses = AsyncStream.makeStream(of: Int.self)
 
     /// Waits for a response that is 200 once the flag is set, and 304 at the end of the time.
-    private func wait(for hasChanged: Flag, isKnown: @escaping @Sendable (Int) -> Bool = { _ in false }) throws {
+    private func wait(for hasChanged: Flag, isKnown: @escaping @Sendable () -> Bool = { false }) throws {
         let call = Call(
             record: CallRecord(HTTPRequest(method: "GET", rawPath: "/"), requestID: "", since: .zero),
             respond: { [responses] in responses.continuation.yield($0.status) }
@@ -21,7 +21,6 @@ import Testing
             call,
             upTo: 60,
             on: watchers,
-            present: { 0 },
             isKnown: isKnown,
             decideOn: fixture.services.background.medium,
             {
@@ -39,8 +38,8 @@ import Testing
         #expect(fixture.services.background.medium.add { gate.wait() })
         try wait(for: hasChanged)
         hasChanged.isSet.store(true, ordering: .releasing)
-        watchers.notify(1)
-        watchers.notify(2)
+        watchers.notify()
+        watchers.notify()
         #expect(hasChanged.questions.withLock { $0 } == 0)
         gate.signal()
         var statuses = responses.stream.makeAsyncIterator()
@@ -50,13 +49,15 @@ import Testing
     @Test func aKnownStateIsNotExamined() async throws {
         let hasChanged = Flag()
         hasChanged.isSet.store(true, ordering: .releasing)
-        try wait(for: hasChanged) { $0 < 2 }
-        watchers.notify(1)
+        let isKnown = Mutex(true)
+        try wait(for: hasChanged) { isKnown.withLock { $0 } }
+        watchers.notify()
         await withCheckedContinuation { done in
             if !fixture.services.background.medium.add({ done.resume() }) { done.resume() }
         }
         #expect(hasChanged.questions.withLock { $0 } == 0)
-        watchers.notify(2)
+        isKnown.withLock { $0 = false }
+        watchers.notify()
         var statuses = responses.stream.makeAsyncIterator()
         #expect(await statuses.next() == 200)
     }
