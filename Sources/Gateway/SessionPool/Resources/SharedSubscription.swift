@@ -215,7 +215,7 @@ final class SharedSubscription: Sendable {
     /// The differences between the values of a resource that moves to this subscription, and that no subscription serves, and
     /// the values of this subscription; nil if this subscription has ended. Large tables take long to compare: meanwhile the
     /// events of this subscription are delivered to its other resources, and kept for the resource that moves.
-    func compare(_ resource: SubscriptionResource) -> MoveDifference? {
+    func compare(_ resource: SubscriptionResource) -> [SubscriptionEvent]? {
         let present = state.withLock { state -> ValueTable? in
             if state.hasEnded { return nil }
             let values = table
@@ -223,18 +223,19 @@ final class SharedSubscription: Sendable {
             return values
         }
         guard let present, let readers = resource.movingTable else { return nil }
-        return MoveDifference(from: readers, to: present)
+        return readers.isSubscribed ? readers.difference(to: present) : []
     }
 
     /// Takes over a resource that was compared.
     func take(
         _ resource: SubscriptionResource,
         from former: SharedSubscription,
-        _ difference: MoveDifference?
+        _ difference: [SubscriptionEvent]?
     ) -> Bool {
         state.withLock { state in
             let missed = state.arriving.remove(resource)
             let difference = state.hasEnded ? nil : difference
+            let areSubscribed = resource.movingTable?.isSubscribed == true
             // The deletion releases both subscriptions.
             guard resource.moved(to: difference == nil ? nil : self) else { return false }
             guard let difference else {
@@ -242,13 +243,13 @@ final class SharedSubscription: Sendable {
                 return true
             }
             state.resources.append(resource)
-            guard difference.isSubscribed else {
+            guard areSubscribed else {
                 // The session of the former subscription has ended: the values of that session are gone.
                 report(resource, isAdded: true, &state)
                 return true
             }
             if former.client !== client { client.sink.take(.subscription(resource.id, .carried(by: client.id))) }
-            for event in difference.events + missed { pass(event, to: resource) }
+            for event in difference + missed { pass(event, to: resource) }
             return true
         }
     }

@@ -10,18 +10,11 @@ struct SubscriptionMove {
     var table: ValueTable
 }
 
-/// What leads from the values of the readers of a resource to those of the subscription that it moves to.
-struct MoveDifference {
-    /// Whether the readers have values.
-    let isSubscribed: Bool
-    let events: [SubscriptionEvent]
-
-    init(from readers: ValueTable, to present: ValueTable) {
-        isSubscribed = readers.isSubscribed
+extension ValueTable {
+    /// The events that lead from the values of subscribed readers to those of the subscription that their resource moves to.
+    func difference(to present: ValueTable) -> [SubscriptionEvent] {
         let frequency = present.realMaxFrequency
-        events =
-            (isSubscribed ? readers.updates(to: present) : [])
-            + (frequency == readers.realMaxFrequency ? [] : [.realMaxFrequency(frequency)])
+        return updates(to: present) + (frequency == realMaxFrequency ? [] : [.realMaxFrequency(frequency)])
     }
 }
 
