@@ -158,11 +158,17 @@ struct StreamRecord: Sendable {
 
     /// Removes a topic that is gone from the sources. A stream whose last source is removed is closed.
     ///
-    /// - Parameter affected: The channels that the stream may leave; nil: any.
-    mutating func remove(_ topic: TopicID, _ affected: [AffectedChannel]?, _ topics: TopicTable) -> [StreamChange] {
+    /// - Parameter affected: The channels that the stream may leave, and those that it wants; nil: any.
+    mutating func remove(
+        _ topic: TopicID,
+        _ affected: (channels: [Channel], wanted: WantedChannels)?,
+        _ topics: TopicTable
+    ) -> [StreamChange] {
         let hadSources = !request.sources.isEmpty
         request.sources.removeAll { $0.topic == topic }
-        let changes = if let affected { reconcile(affected) } else { reconcile(topics) }
+        let wanted = affected?.wanted ?? WantedChannels(of: request, in: topics)
+        let channels = affected?.channels ?? reads.values.map(\.channel) + wanted.all.map(\.channel)
+        let changes = reconcile(channels, wanted)
         return hadSources && request.sources.isEmpty ? changes + close("deleted", topics) : changes
     }
 
@@ -188,19 +194,11 @@ struct StreamRecord: Sendable {
 
     // MARK: - Channels
 
-    /// Reads the channels of the present topics, new ones from now on. The unread events of others are still delivered.
-    mutating func reconcile(_ topics: TopicTable) -> [StreamChange] {
-        guard shard != nil else { return [] }
-        let wanted = WantedChannels(of: request, in: topics)
-        let retired = leave(except: wanted).map { StreamChange.retire($0.local, upTo: $0.channel.log.view) }
-        return retired + wanted.all.compactMap { read($0.channel, after: nil) }
-    }
-
-    /// Reads or leaves these channels, as `reconcile` does for all.
-    mutating func reconcile(_ affected: [AffectedChannel]) -> [StreamChange] {
-        let left = leave(affected.filter { !$0.isWanted }.map(\.channel.id))
+    /// Reads those of these channels that are wanted, from now on, and leaves the others, whose unread events are still delivered.
+    mutating func reconcile(_ channels: [Channel], _ wanted: WantedChannels) -> [StreamChange] {
+        let left = leave(channels.map(\.id).filter { !wanted.ids.contains($0) })
         let retired = left.map { StreamChange.retire($0.local, upTo: $0.channel.log.view) }
-        return retired + affected.filter(\.isWanted).compactMap { read($0.channel, after: nil) }
+        return retired + channels.filter { wanted.ids.contains($0.id) }.compactMap { read($0, after: nil) }
     }
 
     mutating func leaveChannels() {

@@ -183,9 +183,9 @@ struct StreamTable: Sendable {
             guard var request = records[stream]?.request else { continue }
             request.sources = sources(of: stream, about: id, clients, topics)
             let wanted = WantedChannels(of: request, in: topics, member: id)
-            let affected = channels.map { AffectedChannel(channel: $0, isWanted: wanted.ids.contains($0.id)) }
             update(stream) { stream in
-                record == nil ? stream.remove(.subscription(id), affected, topics) : stream.reconcile(affected)
+                if record != nil { return stream.reconcile(channels, wanted) }
+                return stream.remove(.subscription(id), (channels, wanted), topics)
             }
         }
     }

@@ -10,12 +10,6 @@ struct WantedChannel {
     var isInGroup = false
 }
 
-/// A channel that a stream may have to read, or to leave, after a change of a topic.
-struct AffectedChannel {
-    let channel: Channel
-    let isWanted: Bool
-}
-
 /// The channels of a stream's sources, each once.
 struct WantedChannels {
     private(set) var all: [WantedChannel] = []
