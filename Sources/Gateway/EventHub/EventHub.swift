@@ -310,23 +310,15 @@ package struct ValuesVersion: Sendable, Equatable {
 
 extension EventHub {
     /// The present state of a subscription; nil for an unknown one.
-    package func snapshot(of subscription: SubscriptionID) -> SubscriptionSnapshot? {
-        locked { SubscriptionSnapshot(of: subscription, in: $0.topics) }
-    }
+    package func snapshot(of subscription: SubscriptionID) -> SubscriptionSnapshot? { read(subscription) { $0 } }
 
-    /// The version of the values of a subscription; nil for an unknown one.
-    package func version(of subscription: SubscriptionID) -> ValuesVersion? {
-        // Without the lock, the table of the snapshot would cause a copy of the table at a change.
-        locked { SubscriptionSnapshot(of: subscription, in: $0.topics)?.version }
-    }
-
-    /// Reads the table of a subscription; nil for an unknown one. The body runs under the hub's lock, so that no change has to
-    /// copy the table meanwhile.
+    /// Reads the present state of a subscription; nil for an unknown one. The body runs under the hub's lock, so that no change
+    /// has to copy the table meanwhile.
     package func read<Result: Sendable>(
         _ subscription: SubscriptionID,
-        _ body: (_ table: ValueTable, _ isActive: Bool) -> Result
+        _ body: (SubscriptionSnapshot) -> Result
     ) -> Result? {
-        locked { $0.topics.subscriptions[subscription].map { body($0.table, $0.isActive) } }
+        locked { SubscriptionSnapshot(of: subscription, in: $0.topics).map(body) }
     }
 
     /// Writes a source with its present state, in the form of the `stream` event without the members that only this event has.

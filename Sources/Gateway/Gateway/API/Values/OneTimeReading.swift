@@ -55,7 +55,7 @@ final class OneTimeReading: Sendable {
     }
 
     /// How long it takes to write the table.
-    private var writing: WorkSize { services.hub.read(topic) { table, _ in table.writing } ?? .small }
+    private var writing: WorkSize { services.hub.read(topic, \.table.writing) ?? .small }
 
     /// Begins on a background queue, because the values of the table take long to write.
     private func begin(on queue: BackgroundQueue) throws -> OperationResult {
@@ -109,8 +109,8 @@ final class OneTimeReading: Sendable {
 
     /// The response; nil while the request has to wait.
     private func decide(_ versions: inout CurrentVersions) -> Response? {
-        let state = services.hub.read(topic) { [self] table, isActive in
-            (isComplete: progress.withLock { $0.isComplete(table) }, isActive: isActive)
+        let state = services.hub.read(topic) { [self] state in
+            (isComplete: progress.withLock { $0.isComplete(state.table) }, isActive: state.isActive)
         }
         guard let state else { return hasChanged.load(ordering: .relaxed) ? late() : nil }
         if !state.isActive, let refusal = refusal() { return refusal }

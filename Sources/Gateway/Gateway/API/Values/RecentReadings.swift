@@ -44,12 +44,11 @@ final class RecentReadings: Sendable {
 
         private func content(from services: Services) -> CurrentVersions.Content? {
             let hub = services.hub
-            guard services.coordination.contact != .none, let version = hub.version(of: topic), version.isActive else {
-                return nil
-            }
+            guard services.coordination.contact != .none, let version = hub.read(topic, \.version), version.isActive
+            else { return nil }
             let known = latest.withLock { $0 }
             if known.version == version { return known }
-            guard hub.read(topic, { table, _ in table.writing }) == .small else { return nil }
+            guard hub.read(topic, \.table.writing) == .small else { return nil }
             var versions = services.versions(of: topic)
             guard let values = versions.version(for: query), values.isComplete else { return nil }
             if RecentReadings.mayKeep(values.content) { latest.withLock { $0 = values.content } }

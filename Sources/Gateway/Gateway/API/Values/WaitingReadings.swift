@@ -104,7 +104,7 @@ final class WaitingReadings: Sendable {
     }
 
     private func attemptAll(of topic: SubscriptionID) {
-        let size = hub.read(topic, { table, _ in table.writing }) ?? .small
+        let size = hub.read(topic, \.table.writing) ?? .small
         let (group, hasGrown) = state.withLock { state in
             defer { state.groups[topic]?.size = size }
             return (state.groups[topic], size == .large && state.groups[topic]?.size != .large)
