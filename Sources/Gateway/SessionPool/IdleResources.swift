@@ -7,16 +7,13 @@ struct ExpiryCheck {
     private static let interval = Duration.seconds(1)
     private var next = Moment.zero
     /// Whether the sink is looking for the streams of idle resources.
-    private(set) var awaitsReads = false
+    var awaitsReads = false
 
     /// Whether subscriptions are to be looked at now.
     mutating func isDue(at now: Moment) -> Bool {
         defer { if next <= now { next = now + Self.interval } }
         return next <= now
     }
-
-    mutating func readsRequested() { awaitsReads = true }
-    mutating func readsArrived() { awaitsReads = false }
 }
 
 extension SessionPool {
@@ -40,7 +37,7 @@ extension SessionPool {
         }
         let all = Set(topics.values.joined()).union(subscriptions.map { TopicID.subscription($0.id) })
         if all.isEmpty { return }
-        state.withLock { $0.expiry.readsRequested() }
+        state.withLock { $0.expiry.awaitsReads = true }
         sink.lastReads(of: Array(all)) { [weak self, topics, subscriptions] reads in
             self?.endUnused(idle, topics, subscriptions, reads)
         }
@@ -53,7 +50,7 @@ extension SessionPool {
         _ reads: [TopicID: Moment]
     ) {
         let isStopping = state.withLock { state in
-            state.expiry.readsArrived()
+            state.expiry.awaitsReads = false
             return state.isStopping
         }
         if isStopping { return }

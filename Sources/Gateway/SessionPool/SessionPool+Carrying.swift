@@ -47,7 +47,7 @@ extension SessionPool {
 
     /// The shared upstream subscriptions that a pooled client carries; those of a dedicated client are not listed.
     func sharedSubscriptions(on client: PooledClient) -> [SharedSubscription] {
-        state.withLock { $0.clients.carried(by: client) }
+        state.withLock { $0.clients.shared.values.filter { $0.client === client } }
     }
 
     func deleteResource(_ resource: SubscriptionResource) {

@@ -73,8 +73,6 @@ struct HubState: Sendable {
         if !watches.watches.isEmpty { watches.changed(id) }
         guard let change = topics.apply(event, of: id, now: now) else { return }
         append(.subscription(event), to: change.channel, now: now)
-        // The last event about a refused or removed subscription: `failed`, or the `unsubscribed` that follows it if the
-        // subscription was subscribed.
         if change.isRefusal { streams.closeJoined(to: id, topics) }
     }
 

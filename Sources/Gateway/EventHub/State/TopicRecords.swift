@@ -6,9 +6,9 @@ struct ClientRecord: Sendable {
     /// How many channels of released subscriptions are kept for streams that resume.
     static let departedLimit = 16
 
-    private(set) var status: ClientStatus
+    var status: ClientStatus
     /// Why the client has no connection; nil while it has a connection, and if another member of the cluster alone knows.
-    private(set) var failure: LastFailure?
+    var failure: LastFailure?
     /// `status` and `server-error`: for the streams of the client and for those of its subscriptions.
     var connection: Channel
     /// Properties and messages.
@@ -22,11 +22,6 @@ struct ClientRecord: Sendable {
     var departed: [DepartedSubscription] = []
     /// Events of released subscriptions up to this sequence are not kept.
     var forgottenThrough: UInt64 = 0
-
-    mutating func changed(_ status: ClientStatus, _ failure: LastFailure?) {
-        self.status = status
-        self.failure = failure
-    }
 
     var channels: [Channel] { [connection, own, legacy] }
 

@@ -31,7 +31,8 @@ struct TopicTable: Sendable {
     }
 
     mutating func changed(_ status: ClientStatus, _ failure: LastFailure?, of id: ClientID) {
-        clients[id]?.changed(status, failure)
+        clients[id]?.status = status
+        clients[id]?.failure = failure
     }
 
     mutating func remove(_ id: ClientID) -> ClientRecord? { clients.removeValue(forKey: id) }

@@ -91,7 +91,4 @@ struct ClientTable {
 
     @discardableResult
     mutating func remove(_ id: SharedID) -> SharedSubscription? { shared.removeValue(forKey: id) }
-
-    /// The shared subscriptions that a client carries.
-    func carried(by client: PooledClient) -> [SharedSubscription] { shared.values.filter { $0.client === client } }
 }

@@ -127,10 +127,7 @@ final class SharedSubscription: Sendable {
     var countedBytes: Int { state.withLock { $0.countedBytes } }
 
     /// The present values; empty while the subscription is not subscribed upstream.
-    var table: ValueTable {
-        guard let table = subscription.valueTable else { return ValueTable(properties: properties) }
-        return table
-    }
+    var table: ValueTable { subscription.valueTable ?? ValueTable(properties: properties) }
 
     /// Passes an event that does not come from the server to one resource.
     func pass(_ event: SubscriptionEvent, to resource: SubscriptionResource) {
