@@ -106,8 +106,8 @@ public final class LightstreamerClient: Sendable {
 
     /// Opens a session and maintains it until `disconnect()` or a refusal by the server. In
     /// `DISCONNECTED:WILL-RETRY` and `DISCONNECTED:TRYING-RECOVERY` it ends a pause between attempts and tries at
-    /// once; while an attempt is under way or a session is bound it does nothing. Throws `noServerAddress`,
-    /// `tooManySessions` where the policy is `BLOCK`, and `shutDown`.
+    /// once, or 0.1 s after the start of the last attempt; while an attempt is under way or a session is bound it does
+    /// nothing. Throws `noServerAddress`, `tooManySessions` where the policy is `BLOCK`, and `shutDown`.
     public func connect() throws(ClientError) { try core.connect() }
 
     /// Ends the session. Active subscriptions stay active, and are subscribed to again by the next session.

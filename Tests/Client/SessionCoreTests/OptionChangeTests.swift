@@ -109,6 +109,7 @@ internal import Testing
     @Test func connectCutsTheRetryPauseShort() {
         let harness = SessionHarness.opened()
         harness.receive("WSOK")
+        harness.advance(100)
         harness.breakStream()
         _ = harness.takeTrace()
         harness.connect()
@@ -118,8 +119,27 @@ internal import Testing
         #expect(harness.takeTrace() == [])
     }
 
+    /// As by a delegate that calls it at each status of this kind.
+    @Test func connectAtEachFailureIsNoLoopWithoutPauses() {
+        let harness = SessionHarness.opened()
+        harness.receive("WSOK")
+        _ = harness.takeTrace()
+        for _ in 0..<3 {
+            harness.breakStream()
+            harness.connect()
+            harness.advance(60)
+            harness.connect()
+            #expect(harness.remaining(.retry) == 40)
+            #expect(harness.takeStatuses() == ["S: DISCONNECTED:WILL-RETRY"])
+            harness.advance(40)
+            #expect(harness.takeStatuses() == ["S: CONNECTING"])
+            harness.open("WSOK")
+        }
+    }
+
     @Test func connectCutsThePausesOfARecoveryShort() {
         let harness = SessionHarness.streamingOnSocket()
+        harness.advance(100)
         harness.breakStream()
         #expect(harness.remaining(.recovery) == 100)
         _ = harness.takeTrace()
@@ -130,6 +150,7 @@ internal import Testing
         #expect(harness.takeRequests() == [])
         harness.breakStream()
         #expect(harness.remaining(.retry) == 4000)
+        harness.advance(100)
         harness.connect()
         #expect(harness.takeRequests().first?.hasSuffix("LS_cause=recovery.error") == true)
         #expect(harness.remaining(.retry) == nil)

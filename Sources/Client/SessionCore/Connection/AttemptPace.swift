@@ -63,6 +63,9 @@ struct AttemptPace {
         bindStart = now
     }
 
+    /// The time since the last attempt began.
+    func age(at now: Moment) -> Duration { now - lastStart }
+
     /// A poll begins on a connection that is open; its failure counts from the opening of the connection.
     mutating func pollStarted(at now: Moment) { bindStart = now }
 

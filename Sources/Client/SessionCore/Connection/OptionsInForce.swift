@@ -26,8 +26,9 @@ struct OptionsInForce {
         }
     }
 
-    /// Shorter delays count as this one: a client that cannot connect would use a whole processor and flood its server.
-    private static let leastRetryDelay = Duration.milliseconds(100)
+    /// Shorter delays count as this one, and a call ends no pause before: a client that cannot connect would use a whole processor
+    /// and flood its server.
+    static let leastRetryDelay = Duration.milliseconds(100)
     /// The longest time that a server can grant, unless the user asks for a longer time: a client that waited for years would
     /// never notice a dead connection, nor a session that the server has forgotten.
     private static let longestGrant = Duration.seconds(3600)

@@ -5,15 +5,23 @@ extension SessionMachine {
     /// The pause before a creation or a recovery is over.
     mutating func pauseEnded(at context: EventContext) {
         pace.pauseEnded()
-        if case .retrying(let isNextUnlimited) = state {
-            endPause(isNextUnlimited: isNextUnlimited, at: context)
-        } else {
-            recover(at: context)
-        }
+        attemptAgain(at: context)
     }
 
-    mutating func endPause(isNextUnlimited: Bool, at context: EventContext) {
-        if isNextUnlimited { create(.unlimited, at: context) } else { beginCreation(at: context) }
+    /// `connect()` during the pause before a creation or a recovery.
+    mutating func cutPauseShort(at context: EventContext) {
+        out.stopTimer(.retry)
+        out.stopTimer(.recovery)
+        let rest = OptionsInForce.leastRetryDelay.remaining(after: pace.age(at: context.now))
+        if rest > .zero { out.startTimer(.retry, after: rest) } else { attemptAgain(at: context) }
+    }
+
+    private mutating func attemptAgain(at context: EventContext) {
+        switch state {
+        case .retrying(isNextUnlimited: true): create(.unlimited, at: context)
+        case .retrying(isNextUnlimited: false): beginCreation(at: context)
+        case .idle, .creating, .bound, .recovering: recover(at: context)
+        }
     }
 
     /// Creates a session with the best available transport.

@@ -45,7 +45,8 @@ package struct SessionMachine: ~Copyable {
     // MARK: - Calls of the user
 
     /// `connect()`: begins a creation while `DISCONNECTED`, if a server address is set; ends the pause before the next
-    /// creation or recovery attempt; does nothing while an attempt is under way or a session is bound.
+    /// creation or recovery attempt, but not before the least retry delay is over; does nothing while an attempt is under way
+    /// or a session is bound.
     package mutating func connectRequested(at context: EventContext) -> [SessionAction] {
         switch state {
         case .idle:
@@ -53,14 +54,9 @@ package struct SessionMachine: ~Copyable {
             pace.reset(to: options.retryDelay)
             opening.cause = "api"
             beginCreation(at: context)
-        case .retrying(let isNextUnlimited):
-            out.stopTimer(.retry)
-            endPause(isNextUnlimited: isNextUnlimited, at: context)
-        case .recovering(let recovery) where recovery.connection == nil:
-            out.stopTimer(.retry)
-            out.stopTimer(.recovery)
-            recover(at: context)
-        case .creating, .bound, .recovering:
+        case .retrying, .recovering:
+            if state.connection == nil { cutPauseShort(at: context) }
+        case .creating, .bound:
             break
         }
         return takeActions()
