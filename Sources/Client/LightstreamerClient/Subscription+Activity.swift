@@ -35,6 +35,18 @@ extension Subscription {
         }
     }
 
+    /// An activity begins on the task of its client. Returns the receivers of events that miss the end of a former activity,
+    /// which another client has not delivered yet.
+    func begin(_ token: SubscriptionToken) -> [any SubscriptionObserver] {
+        state.withLock { state in
+            if let begun = state.begun, begun.rawValue > token.rawValue { return [] }
+            state.begun = token
+            guard let announced = state.announced, announced != token else { return [] }
+            state.announced = nil
+            return state.observers
+        }
+    }
+
     func noteNumber(_ number: Int?) { state.withLock { $0.number = number } }
 
     /// Makes the subscription inactive; returns its token, nil if it was inactive. Throws `lifecycle` if it is active on
@@ -58,7 +70,7 @@ extension Subscription {
         at now: Moment
     ) -> (hasEnded: Bool, observers: [any SubscriptionObserver]) {
         state.withLock { state in
-            guard state.isActive, state.token == token else { return (false, state.observers) }
+            guard state.isActive, state.token == token else { return (false, state.receivers(of: event, token)) }
             if case .update(let update) = event {
                 state.table?.apply(update, at: now)
                 valueWeight.store(state.table?.weight ?? 0, ordering: .relaxed)
@@ -76,7 +88,7 @@ extension Subscription {
                 state.table?.apply(event, at: now)
             }
             valueWeight.store(state.table?.weight ?? 0, ordering: .relaxed)
-            return (!state.isActive, state.observers)
+            return (!state.isActive, state.receivers(of: event, token))
         }
     }
 

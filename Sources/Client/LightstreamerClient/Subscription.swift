@@ -92,6 +92,10 @@ extension Subscription {
         var isActive = false
         /// The client that the subscription is, or was last, active on.
         weak var core: ClientCore?
+        /// The last activity that has begun on the task of its client.
+        var begun: SubscriptionToken?
+        /// The activity whose flow of data has begun for the delegates, and not ended.
+        var announced: SubscriptionToken?
         /// The values; nil while inactive.
         var table: ValueTable?
         /// COMMAND only: the position of the key field, as announced last for these fields.
@@ -111,6 +115,17 @@ extension Subscription {
         mutating func deactivate() {
             isActive = false
             table = nil
+        }
+
+        /// The receivers of an event of an activity; none if a later one has begun on another client: the former client is late.
+        mutating func receivers(of event: SubscriptionEvent, _ token: SubscriptionToken) -> [any SubscriptionObserver] {
+            if let begun, begun.rawValue > token.rawValue { return [] }
+            switch event {
+            case .subscribed: announced = token
+            case .unsubscribed, .failed: announced = nil
+            default: break
+            }
+            return observers
         }
     }
 }

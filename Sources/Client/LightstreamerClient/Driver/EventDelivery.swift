@@ -49,7 +49,12 @@ final class EventDelivery {
 
     // MARK: - Tokens
 
-    func began(_ subscription: Subscription, _ token: SubscriptionToken) { subscriptions[token] = subscription }
+    func began(_ subscription: Subscription, _ token: SubscriptionToken) {
+        subscriptions[token] = subscription
+        for observer in subscription.begin(token) {
+            observer.subscription(subscription, emitted: .unsubscribed(isFinal: false))
+        }
+    }
 
     /// The application has unsubscribed.
     func ended(_ token: SubscriptionToken) {

@@ -105,6 +105,53 @@ internal import Testing
         )
     }
 
+    /// The first client still has updates to deliver when the second one begins.
+    @Test func lateEventsOfAFormerClientAreNotDelivered() throws {
+        let (former, present) = (ClientCore(configuration: .init()), ClientCore(configuration: .init()))
+        let (late, prompt) = (EventDelivery(core: former), EventDelivery(core: present))
+        let recorder = Recorder()
+        let subscription = try Subscription(mode: .merge, item: "a", fields: ["x"])
+        subscription.addObserver(SubscriptionDelegateAdapter(recorder))
+        func activate(on core: ClientCore, _ delivery: EventDelivery) throws -> SubscriptionToken {
+            try core.subscribe(subscription)
+            let token = try #require(subscription.state.withLock { $0.token })
+            delivery.began(subscription, token)
+            delivery.deliver(Self.subscribed, of: token)
+            return token
+        }
+        let first = try activate(on: former, late)
+        late.deliver(Self.update("1"), of: first)
+        try former.unsubscribe(subscription)
+        late.deliver(Self.update("2"), of: first)
+        let second = try activate(on: present, prompt)
+        prompt.deliver(Self.update("3"), of: second)
+        late.deliver(Self.update("4"), of: first)
+        late.deliver(.unsubscribed(isFinal: false), of: first)
+        try present.unsubscribe(subscription)
+        prompt.deliver(.unsubscribed(isFinal: false), of: second)
+        late.deliver(Self.update("5"), of: first)
+        #expect(
+            recorder.all == [
+                "subscribed true", "a 1 true", "a 2 false", "unsubscribed false", "subscribed true", "a 3 true",
+                "unsubscribed false",
+            ]
+        )
+    }
+
+    private static let subscribed = SubscriptionEvent.subscribed(
+        itemCount: 1,
+        fieldCount: 1,
+        keyPosition: nil,
+        commandPosition: nil
+    )
+
+    private static func update(_ value: String) -> SubscriptionEvent {
+        let layout = SubscriptionLayout(itemNames: ["a"], fieldNames: ["x"], fieldCount: 1)
+        return .update(
+            ItemUpdate(layout: layout, itemPos: 1, isSnapshot: false, values: [value], changed: FieldSet(all: 1))
+        )
+    }
+
     @Test func refusedSubscriptionIsInactiveBeforeItIsReported() async throws {
         let fixture = try ClientFixture()
         let recorder = Recorder()
