@@ -146,10 +146,11 @@ extension Subscription {
     public func removeDelegate(_ delegate: any SubscriptionDelegate) {
         guard state.withLock({ $0.delegates.removeObject(delegate) }) else { return }
         inOrder { subscription in
-            delegate.subscriptionDidRemoveDelegate(subscription)
+            // Before the event, in which the delegate may be added again.
             subscription.state.withLock { state in
                 state.observers.removeAll { ($0 as? SubscriptionDelegateAdapter)?.delegate === delegate }
             }
+            delegate.subscriptionDidRemoveDelegate(subscription)
         }
     }
 

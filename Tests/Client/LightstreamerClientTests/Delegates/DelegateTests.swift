@@ -10,10 +10,12 @@ internal import Testing
         private let words = Mutex<[String]>([])
         private let (stream, continuation) = AsyncStream<String>.makeStream()
         private let lastStatus: String?
+        private let returns: Bool
         var all: [String] { words.withLock { $0 } }
 
-        /// A delegate of a client that removes itself at a status; nil: at none.
-        init(leavesAt status: String? = nil) { lastStatus = status }
+        /// A delegate of a client that removes itself at a status; nil: at none. `returns`: it adds itself to a subscription that
+        /// it is removed from.
+        init(leavesAt status: String? = nil, returns: Bool = false) { (lastStatus, self.returns) = (status, returns) }
 
         private func note(_ word: String) {
             words.withLock { $0.append(word) }
@@ -32,7 +34,10 @@ internal import Testing
         }
         func client(_ client: LightstreamerClient, didChangeProperty property: String) { note(property) }
         func subscriptionDidAddDelegate(_ subscription: Subscription) { note("sub added") }
-        func subscriptionDidRemoveDelegate(_ subscription: Subscription) { note("sub removed") }
+        func subscriptionDidRemoveDelegate(_ subscription: Subscription) {
+            note("sub removed")
+            if returns { subscription.addDelegate(self) }
+        }
         func subscriptionDidSubscribe(_ subscription: Subscription) { note("subscribed \(subscription.isSubscribed)") }
         func subscriptionDidUnsubscribe(_ subscription: Subscription) {
             note("unsubscribed \(subscription.isSubscribed)")
@@ -205,6 +210,17 @@ internal import Testing
         subscription.addDelegate(recorder)
         subscription.removeDelegate(recorder)
         #expect(recorder.all == ["sub added", "sub removed"])
+    }
+
+    @Test func delegateThatIsAddedAgainWhenItIsRemovedReceivesEvents() throws {
+        let recorder = Recorder(returns: true)
+        let subscription = Subscription(mode: .raw)
+        subscription.addDelegate(recorder)
+        subscription.removeDelegate(recorder)
+        #expect(recorder.all == ["sub added", "sub removed", "sub added"])
+        #expect(subscription.delegates.count == 1)
+        for observer in subscription.observers { observer.subscription(subscription, emitted: Self.subscribed) }
+        #expect(recorder.all.last == "subscribed false")
     }
 
     @Test func delegateOfAClientThatWasShutDownIsReportedAtOnce() async throws {
