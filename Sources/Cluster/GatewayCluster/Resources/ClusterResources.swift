@@ -248,9 +248,10 @@ extension OperationResult {
 }
 
 extension Services {
-    /// Whether this process has a client, subscription or stream.
+    /// Whether this process has a client, subscription or stream; not a stream that it has given up.
     func has(_ id: String) -> Bool {
-        pool.resource(SubscriptionID(id)) != nil || pool.client(ClientID(id)) != nil || streamResources.entry(id) != nil
+        pool.resource(SubscriptionID(id)) != nil || pool.client(ClientID(id)) != nil
+            || streamResources.entry(id)?.isReleased == false
     }
 
     /// Performs an action while no request changes a subscription or stream of this process, so that the log has what the

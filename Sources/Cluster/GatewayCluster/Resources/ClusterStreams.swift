@@ -283,7 +283,7 @@ struct ClusterStreams: Sendable {
 
     /// Whether a stream that this member gave up is still open.
     private func isEnding(_ id: String) -> Bool {
-        services.streamResources.entry(id).map { $0.prepared == nil } ?? false
+        services.streamResources.entry(id)?.isReleased == true
     }
 
     /// Adds a stream of the log, unless it is there.

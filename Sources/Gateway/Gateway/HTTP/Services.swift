@@ -154,9 +154,10 @@ extension Services {
         return entry
     }
 
-    /// Whether a stream with all its sources is visible, so that it may be changed.
+    /// Whether a stream with all its sources is visible, so that it may be changed. A stream that ends here because another gateway
+    /// owns it is not, whether the other gateway still has it or not.
     func isVisible(_ id: String, _ entry: StreamResources.Entry, _ permissions: Permissions) -> Bool {
-        guard permissions.sees(streamOf: entry.owner) else { return false }
+        guard !entry.isReleased, permissions.sees(streamOf: entry.owner) else { return false }
         let sources = streams.listing(of: id)?.summary.request.sources ?? entry.prepared?.sources ?? []
         return sources.allSatisfy { permissions.sees($0, joinedAs: entry.joined[$0.id]) }
     }

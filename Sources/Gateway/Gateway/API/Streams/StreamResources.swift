@@ -26,6 +26,8 @@ package final class StreamResources: Sendable {
         let changeLock = ChangeLock()
         /// Whether a request has deleted the stream. An open stream ends once its client has read the last event.
         fileprivate var isDeleted = false
+        /// Whether another gateway owns the prepared stream. An open one ends here once its client has read the last event.
+        package fileprivate(set) var isReleased = false
         /// Counts openings and endings.
         fileprivate(set) var changes: UInt64 = 0
         var madeAt: Moment
@@ -219,7 +221,7 @@ package final class StreamResources: Sendable {
         let released: (isKept: Bool, removed: Entry?) = state.withLock { state in
             if state.kept[id] != nil { return (true, nil) }
             guard var entry = state.entries[id] else { return (false, nil) }
-            entry.prepared = nil
+            (entry.prepared, entry.isReleased) = (nil, true)
             let present = entry.isOpen ? entry : nil
             count(state.entries[id], present, in: &state)
             state.entries[id] = present
