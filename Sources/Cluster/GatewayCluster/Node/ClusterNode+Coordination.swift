@@ -126,11 +126,10 @@ extension ClusterNode: Coordination {
     private func route(_ call: Call, _ operation: Operation, _ services: Services) async throws -> OperationResult {
         let routing = ClusterRouting(cluster: self, services: services)
         switch operation.placement {
-        case .receiver where operation.method != .get: return try await performHere(call, operation)
-        case .receiver: return try await performWithSources(call, operation)
+        case .receiver: return try await performHere(call, operation)
         case .creator:
             try checkNotAlone()
-            return try await performWithSources(call, operation)
+            return try await performHere(call, operation)
         case .carrier:
             try checkNotAlone()
             // The handler checks the body.
@@ -154,17 +153,6 @@ extension ClusterNode: Coordination {
         }
     }
 
-    /// Performs a request that may name sources of a stream here; again if this member does not know one of them: another member may
-    /// have created the source just now, or has not reported the source yet in a new epoch.
-    private func performWithSources(_ call: Call, _ operation: Operation) async throws -> OperationResult {
-        do {
-            return try await performHere(call, operation)
-        } catch let error where ProblemDetails.isUnknownResource(error) {
-            guard await appliesEnd(isComplete: true) else { throw StreamOpener.closing("behind", .notInContact, call) }
-            return try await performHere(call, operation)
-        }
-    }
-
     /// Throws while this member serves alone: resources that it creates would be lost when the engine returns.
     private func checkNotAlone() throws(Problem) { if isAlone { throw Problem.notInContact } }
 
@@ -183,25 +171,44 @@ extension ClusterNode: Coordination {
         }
     }
 
-    /// Performs a request on this member. A request with an `Idempotency-Key` is performed once.
+    /// Performs a request on this member; the result is `misdirected` if the resource of the request has got another owner since
+    /// the caller looked. A request with an `Idempotency-Key` is performed once.
     func performHere(_ call: Call, _ operation: Operation) async throws -> OperationResult {
         guard operation.method == .post, let header = call.header("Idempotency-Key") else {
-            return try await confirming(call, operation, nil)
+            return try await performIfOwner(call, operation, nil)
         }
         let key = try IdempotencyStore.key(header, of: call)
-        return try await performOnce(call, key) { [self] in try await confirming($0, operation, $1) }
+        return try await performOnce(call, key) { [self] in try await performIfOwner($0, operation, $1) }
     }
 
-    /// Performs a request on this member; nil if the resource of the request has got another owner since the caller looked.
-    func performHere(_ call: Call, _ operation: Operation, with id: String?) async throws -> OperationResult? {
+    private func performIfOwner(
+        _ call: Call,
+        _ operation: Operation,
+        _ begun: BegunRequest?
+    ) async throws -> OperationResult {
         do {
-            return try await performHere(call, operation)
+            return try await performWithSources(call, operation, begun)
         } catch is OvertakenChange {
-            return nil
+            return .misdirected
         } catch let error where ProblemDetails.isUnknownResource(error) {
             // A resource that this process keeps is not visible to the caller.
-            guard let id, !has(id), place(of: id).isKnown else { throw error }
-            return nil
+            guard let id = operation.resource(of: call), !has(id), place(of: id).isKnown else { throw error }
+            return .misdirected
+        }
+    }
+
+    /// Performs a request that may name sources of a stream; again if this member does not know one of them: another member may have
+    /// created the source just now, or has not reported the source yet in a new epoch.
+    private func performWithSources(
+        _ call: Call,
+        _ operation: Operation,
+        _ begun: BegunRequest?
+    ) async throws -> OperationResult {
+        do {
+            return try await confirming(call, operation, begun)
+        } catch let error where operation.namesSources && ProblemDetails.isUnknownResource(error) {
+            guard await appliesEnd(isComplete: true) else { throw StreamOpener.closing("behind", .notInContact, call) }
+            return try await confirming(call, operation, begun)
         }
     }
 

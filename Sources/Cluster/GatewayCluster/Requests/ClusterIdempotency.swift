@@ -63,7 +63,8 @@ extension ClusterNode {
         var noted = call
         noted.isPerformedOnce = true
         let response = try await noted.response { try await handler($0, begun) }
-        if !IdempotencyStore.isKept(response) {
+        // The next owner of a resource performs a misdirected request.
+        if !IdempotencyStore.isKept(response) || response.status == Response.misdirected {
             write(.request(.abandon(begun.name)))
         } else if state.withLock({ $0.machine.ledger?.requests.isPending(begun.name) }) ?? false {
             // The log has the response to a change of resources with the change, unless another member has made that.

@@ -17,10 +17,9 @@ struct ClusterRouting: Sendable {
     /// Performs a request here, or returns the response of the owner of a resource, which may change in the meantime.
     func perform(_ request: Call, _ operation: Operation, onOwnerOf id: String) async throws -> OperationResult {
         try cluster.checkServing()
-        if cluster.has(id), !cluster.isPrepared(id),
-            let result = try await cluster.performHere(request, operation, with: id)
-        {
-            return result
+        if cluster.has(id), !cluster.isPrepared(id) {
+            let result = try await cluster.performHere(request, operation)
+            if !result.isMisdirected { return result }
         }
         let began = cluster.clock()
         var (call, deadline) = (request, began + ClusterNode.logTimeout)
@@ -66,8 +65,8 @@ struct ClusterRouting: Sendable {
                 throw Problem(.unavailable, detail: "No member of the cluster has the resource at the moment.")
             }
         }
-        if let result = try await cluster.performHere(call, operation, with: id) { return result }
-        return try await perform(call, operation, onOwnerOf: id)
+        let result = try await cluster.performHere(call, operation)
+        return result.isMisdirected ? try await perform(call, operation, onOwnerOf: id) : result
     }
 
     /// Whether this process has a resource, and no other member owns it.

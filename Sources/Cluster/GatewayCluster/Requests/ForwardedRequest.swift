@@ -1,5 +1,6 @@
 internal import Changes
 internal import Gateway
+internal import JSONText
 internal import MicroHTTPD
 internal import Replication
 
@@ -114,6 +115,37 @@ extension Response {
         case .shared(let bytes): Array(bytes.bytes)
         // The other member uses only the number of these bytes.
         case .omitted(let count): Array(repeating: 0, count: count ?? 0)
+        }
+    }
+}
+
+extension OperationResult {
+    /// The result of a member that does not have the resource.
+    static let misdirected = OperationResult.response(Response(status: Response.misdirected))
+
+    var isMisdirected: Bool {
+        if case .response(let response) = self { response.status == Response.misdirected } else { false }
+    }
+}
+
+extension Operation {
+    /// The id of the resource whose owner performs a request; nil: there is none.
+    func resource(of call: Call) -> String? {
+        switch placement {
+        case .owner: call.parameters["id"]
+        // The handler checks the body.
+        case .carrier: (try? JSONValue(parsing: call.body))?.object?["client"]?.string
+        case .receiver, .creator, .opener, .list: nil
+        }
+    }
+
+    /// Whether a request may name sources of a stream besides the resource of the request.
+    var namesSources: Bool {
+        switch placement {
+        case .receiver: method == .get
+        case .creator: true
+        case .owner: trace == .ownedStream
+        case .carrier, .opener, .list: false
         }
     }
 }

@@ -183,17 +183,14 @@ extension HTTPHost {
             var call = call
             call.parameters = parameters
             if operation.query != nil { call.query = try Query(raw: request.http.rawQuery) }
-            let id = parameters["id"]
+            let id = operation.resource(of: call)
             if let id, cluster.holder(of: id) == .own, !cluster.has(id) {
                 // This member is recreating the resource.
                 let (place, deadline) = (cluster.place(of: id), cluster.clock() + ClusterNode.logTimeout)
                 _ = await cluster.changes(of: id, since: place, until: deadline) { cluster.has(id) }
             }
             let isHere = id.map { cluster.has($0) || !isBehind && cluster.holder(of: $0) == .unknown } ?? true
-            guard isHere, let result = try await cluster.performHere(call, operation, with: id) else {
-                return .response(Response(status: Response.misdirected))
-            }
-            return result
+            return isHere ? try await cluster.performHere(call, operation) : .misdirected
         }
         logUnexpectedError(of: response, record)
         return response

@@ -1,0 +1,68 @@
+import MicroHTTPD
+import Testing
+
+@testable import Gateway
+@testable import GatewayCluster
+
+/// Requests that look up a resource while the resource moves, or before the member knows the resource.
+@Suite(.timeLimit(.minutes(2))) struct MovingResourcesTests {
+    /// The log would keep the response 404 for the repetitions of the request.
+    @Test func aRequestWithAKeyWhoseResourceMovesIsPerformedByTheNextOwner() async throws {
+        try await ClusterFixture.run { fixture in
+            let (owner, heir) = (fixture.members[0], fixture.members[1])
+            let id = await owner.makeSubscription()
+            await fixture.settle()
+            let path = "/v1/subscriptions/\(id)/unsubscribe"
+            let real = try #require(owner.host.router.operation(named: "unsubscribe"))
+            let operation = Operation(.post, "/v1/subscriptions/{id}/unsubscribe", "x", .open, [202], on: .owner) {
+                call in
+                .later {
+                    try await ConfirmationTests.replace(owner, by: heir, fixture.engine)
+                    return try await real.handler(call).last
+                }
+            }
+            let key = [HTTPField("Idempotency-Key", "k")]
+            let request = HTTPRequest("POST", path, as: AccessFixture.admin, key)
+            var call = Call(record: CallRecord(request, requestID: "r", since: .zero))
+            call.parameters = PathParameters(names: ["id"], values: [id])
+            call.caller.rights = .all
+            let routing = ClusterRouting(cluster: owner.node, services: owner.services)
+            let response = try await call.response { try await routing.perform($0, operation, onOwnerOf: id) }
+            #expect(response.status == 202)
+        }
+    }
+
+    /// As one that was on its way when the owner of the client was removed.
+    @Test func aForwardedRequestForTheSubscriptionOfAClientThatHasMovedIsMisdirected() async throws {
+        try await ClusterFixture.run { fixture in
+            let (owner, heir) = (fixture.members[0], fixture.members[1])
+            let made = await owner.perform("POST", "/v1/clients", #"{"upstream":"demo","connect":false}"#)
+            let client = try #require(made.json["id"]?.string)
+            await fixture.settle()
+            try await ConfirmationTests.replace(owner, by: heir, fixture.engine)
+            let body = #"{"client":"\#(client)","mode":"MERGE","items":["a"],"fields":["f"],"active":false}"#
+            let http = HTTPRequest("POST", "/v1/subscriptions", as: nil, [], body)
+            let request = ForwardedRequest(http: http, body: http.body, requestID: "r", caller: Caller())
+            #expect(await owner.host.serve([request], for: owner.node).map(\.status) == [Response.misdirected])
+            #expect(await owner.perform("POST", "/v1/subscriptions", body).status == 201)
+        }
+    }
+
+    /// The owner of the stream has not read from the log that another member has created the source.
+    @Test func aNewSourceThatTheOwnerOfAStreamDoesNotKnowYetIsLookedForInTheLog() async throws {
+        try await ClusterFixture.run { fixture in
+            let (creator, late) = (fixture.members[0], fixture.members[1])
+            let opened = late.start("GET", "/v1/stream?subscription=\(await creator.makeSubscription())")
+            #expect(await opened.outcome.isStream)
+            let stream = try #require(opened.stream)
+            await fixture.settle()
+            fixture.engine.holdFrames(for: late.node.process)
+            let id = await creator.makeSubscription()
+            let changed = late.start("PATCH", "/v1/streams/\(stream.id)", #"{"add":[{"subscription":"\#(id)"}]}"#)
+            while !late.node.reports.withLock({ $0.haveDeadlines }) { await Task.yield() }
+            fixture.engine.releaseFrames(for: late.node.process)
+            #expect(await changed.outcome.status == 200)
+            stream.onEnd(.neverOpened)
+        }
+    }
+}
