@@ -245,8 +245,8 @@ final class ClusterNode: Sendable {
             switch action {
             case .append(let frame): state.withLock { $0.link }?.connection.append(frame, again: true)
             case .fetch(let range): ask({ try await $0.fetch(range) }, Input.fetched)
-            case .reconnect:
-                logger.warning("the cluster's engine does not respond, or has no log")
+            case .reconnect(let isLogMissing):
+                logger.warning("the cluster's engine \(isLogMissing ? "has no log" : "does not respond")")
                 disconnected()
             case .inspectLog: ask({ try await $0.inspectLog() }, Input.logInspected)
             case .broadcast(let heartbeat): state.withLock { $0.link }?.connection.broadcast(reporting(heartbeat).bytes)

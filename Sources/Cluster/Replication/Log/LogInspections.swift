@@ -205,7 +205,7 @@ extension MemberMachine {
         guard phase != .offline else { return [] }
         inspections.failed()
         // Another connection makes a missing log. A member that misses nothing needs no result: servers may elect a leader.
-        return isMissing || !isSettled || inspections.isPending ? [.reconnect] : []
+        return isMissing || !isSettled || inspections.isPending ? [.reconnect(isLogMissing: isMissing)] : []
     }
 
     /// Orders to inspect the log if the frame in flight, or the state of the cluster, does not arrive: the log may have been deleted

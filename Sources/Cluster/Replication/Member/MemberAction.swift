@@ -7,8 +7,8 @@ package enum MemberAction: Sendable, Equatable {
     case append([UInt8])
     /// Fetch frames that are missing.
     case fetch(ClosedRange<UInt64>)
-    /// Close the connection and open another one: nothing has arrived over it for too long, or the engine has no log.
-    case reconnect
+    /// Close the connection and open another one: the engine has no log, or nothing has arrived over it for too long.
+    case reconnect(isLogMissing: Bool)
     /// Read the log's generation and extent; the result is passed to `logInspected`, or its absence to `inspectionFailed`.
     case inspectLog
     /// Send a heartbeat to all members.

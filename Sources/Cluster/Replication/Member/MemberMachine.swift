@@ -343,7 +343,7 @@ package struct MemberMachine: Sendable {
         if phase != .offline, monitor.isSilent(at: now) {
             // The library's own detection depends on the wall clock, and it may wait for a write that does not end.
             monitor.connected(at: now)
-            return [.reconnect]
+            return [.reconnect(isLogMissing: false)]
         }
         var actions = beat(at: now) + inspectIfWaiting(at: now)
         if case .loading(let loading) = phase { return actions + loadingTimePassed(loading, at: now) }
