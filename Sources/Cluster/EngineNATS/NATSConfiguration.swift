@@ -117,6 +117,8 @@ extension NATSConfiguration {
         case NATS_SECURE_CONNECTION_WANTED: "it does not speak TLS. Use nats:// in cluster.url."
         case NATS_SSL_ERROR:
             "the TLS handshake failed (\(detail)). Check cluster.tls and the certificate of the server."
+        // The position of a frame is in its header.
+        case NATS_NO_SERVER_SUPPORT: "it sends no headers. Remove no_header_support from its configuration."
         case NATS_PROTOCOL_ERROR where detail.hasSuffix("instead of 'INFO'"):
             "it is no NATS server. Correct cluster.url."
         // A server refuses the client's certificate when the handshake has ended for the client.

@@ -61,6 +61,8 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
             throw EngineError.notConnected(NATSConfiguration.cause(of: status, NATSConfiguration.detail(of: status)))
         }
         do {
+            let support = natsConnection_HasHeaderSupport(handle)
+            guard support == NATS_OK else { throw EngineError.notConnected(NATSConfiguration.cause(of: support, "")) }
             try subscribe("\(inbox).*", replied)
             try subscribe(configuration.frames, frameArrived)
             try subscribe(configuration.broadcasts) { [self] in receive(.broadcast(Self.bytes(of: $0))) }

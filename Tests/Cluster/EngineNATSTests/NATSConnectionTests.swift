@@ -65,9 +65,21 @@ import Testing
         }
     }
 
+    /// The gateway got ready, but no frame of the log arrived: its streams ended with `behind`.
+    @Test func serverThatSendsNoHeadersIsRefused() async throws {
+        let reason = "it sends no headers. Remove no_header_support from its configuration."
+        await #expect(throws: EngineError.notConnected(reason)) {
+            try await connected(headers: false) { _, _ in
+                nil
+            } _: { _, _ in
+            }
+        }
+    }
+
     /// Runs a test with a connection to a server.
     private func connected(
         maxPayload: Int = 1 << 20,
+        headers: Bool = true,
         to server: @escaping Server,
         _ test: (NATSConnection, AsyncStream<EngineInput>) async throws -> Void
     ) async throws {
@@ -85,7 +97,11 @@ import Testing
         try await listener.executeThenClose { clients in
             let serving = Task {
                 for try await client in clients {
-                    return try await client.executeThenClose { try await Self.serve($0, $1, maxPayload, server) }
+                    return try await client.executeThenClose { input, output in
+                        let info = #"{"server_id":"s","headers":\#(headers),"max_payload":\#(maxPayload)}"#
+                        try await output.write(ByteBuffer(string: "INFO \(info)\r\n"))
+                        try await Self.serve(input, output, server)
+                    }
                 }
             }
             try await NIOThreadPool.singleton.runIfActive { try connection.open() }
@@ -99,11 +115,8 @@ import Testing
     private static func serve(
         _ input: NIOAsyncChannelInboundStream<ByteBuffer>,
         _ output: NIOAsyncChannelOutboundWriter<ByteBuffer>,
-        _ maxPayload: Int,
         _ server: Server
     ) async throws {
-        let info = #"INFO {"server_id":"s","version":"2.10.0","headers":true,"max_payload":\#(maxPayload)}"#
-        try await output.write(ByteBuffer(string: info + "\r\n"))
         var (text, subscriptions) = ("", [String: String]())
         for try await bytes in input {
             text += String(buffer: bytes)
