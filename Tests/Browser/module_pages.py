@@ -701,6 +701,31 @@ CHECKS = [
         isBlocked = false;
         await until(() => handle.state.state === "open");
     """),
+    # The SharedWorker of a former version, which tells only the beginning and the end of a silence.
+    trial("a_tab_of_a_hub_that_tells_little_is_not_stale", """
+        const { setTimeout: after } = window;
+        window.setTimeout = (run, time, ...rest) => after(run, time === 90_000 ? 300 : time, ...rest);
+        const user = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode("null"))).join();
+        const scope = `ls1:http://gateway.example:tabs:${user}`, inbox = new BroadcastChannel(`${scope}:hub`);
+        navigator.locks.request(scope, () => new Promise(() => {}));
+        let tab;
+        const tell = (message) => tab.postMessage({ ...message, hub: "former" });
+        const silent = (isSilent) => tell({ t: "conn", stream: "stream", conn: { state: "open", resume: "fresh", isSilent } });
+        inbox.onmessage = ({ data }) => {
+            if (data.t !== "hello") return;
+            tab = new BroadcastChannel(`${scope}:${data.tab}`);
+            tell({ t: "welcome", stream: "stream", conn: { state: "open", resume: "fresh" } });
+            for (const { key } of data.subs) tell({ t: "info", key, info: { ...fake.state, source: "s1" } });
+        };
+        start({ share: "tabs" });
+        await until(() => handle.state.state === "open");
+        silent(true);
+        await until(() => handle.state.state === "stale");
+        silent(false);
+        await until(() => handle.state.state === "open");
+        await new Promise((resolve) => after(resolve, 1000));
+        if (handle.state.state !== "open") return `${handle.state.state}: ${handle.state.reason}`;
+    """),
     trial("a_stream_that_dies_after_a_sleep_of_the_machine_or_a_change_of_the_clock_is_lost", """
         const opened = () => fake.requests.filter(({ path }) => path.endsWith("/events")).length, now = Date.now;
         let passed = 0;

@@ -280,8 +280,8 @@ class Gateway {
     if (message.t === "conn" || message.t === "welcome") {
       this.#stream = message.stream ?? this.#stream;
       clearTimeout(this.#patience);
-      // A hub that is not blocked tells this more often, though timers of hidden tabs run once a minute. Hubs of former versions tell it rarely.
-      if (message.conn.isSilent === false) this.#patience = setTimeout(() => this.#become({ ...this.#conn, isSilent: true }), 90_000);
+      // A hub that is not blocked tells this more often, though timers of hidden tabs run once a minute. Hubs of former versions tell it rarely, as `false`.
+      if (message.conn.isSilent === 0) this.#patience = setTimeout(() => this.#become({ ...this.#conn, isSilent: true }), 90_000);
       return this.#become(message.conn);
     }
     const sub = this.#subs.get(message.key);

@@ -375,7 +375,7 @@ class Hub {
         if (this.#isOpen) this.#expect(2 * this.#silence);
         reading.abort();
       // Again and again: tabs that are told nothing have a hub that is blocked, as by a dialog of its page.
-      } else if (this.#isOpen) this.#become({ ...this.#conn, isSilent: quiet > this.#silence / 2 });
+      } else if (this.#isOpen) this.#become({ ...this.#conn, isSilent: +(2 * quiet > this.#silence) });
     }, 1000);
     let healthy = 0;
     try {
@@ -384,7 +384,7 @@ class Hub {
       await read(response.body, async (events) => {
         const quiet = Date.now() - beat;
         beat += quiet;
-        if (this.#conn.isSilent) this.#become({ ...this.#conn, isSilent: false });
+        if (this.#conn.isSilent) this.#become({ ...this.#conn, isSilent: 0 });
         for (const { event: name, id = "", data, retry } of events) {
           // Many events become several messages, so that no task of a page is long.
           if (Date.now() - start > slice) {
@@ -657,7 +657,7 @@ class Hub {
       entry.source = null;
       this.#sources.delete(source);
     }
-    this.#become({ state: "open", resume, sources: sources.length, isSilent: false });
+    this.#become({ state: "open", resume, sources: sources.length, isSilent: 0 });
     this.#flushSoon();
   }
 
