@@ -18,6 +18,9 @@ final class RequestTimes {
     private static let lookInterval = Duration.seconds(1).clampedNanoseconds
     /// A client that accepts fewer bytes in a second is too slow.
     static let leastBytesPerSecond = 64 * 1024
+    /// The most bytes that an encrypted connection may send up to its first request line, more than both take. The TLS library
+    /// keeps an incomplete message of a handshake, which may have 16 MiB.
+    private let mostHandshakeBytes: Int64
     /// The longest time that a response can have because of its size, in seconds.
     private static let longestTransfer = 86_400
     private var records: [ConnectionRecord?] = []
@@ -31,6 +34,7 @@ final class RequestTimes {
         idleTimeout = configuration.idleTimeout.clampedNanoseconds
         pauseTimeout = (configuration.idleTimeout + configuration.requestTimeout).clampedNanoseconds
         responseTimeout = configuration.responseTimeout.clampedNanoseconds
+        mostHandshakeBytes = Int64(2 * configuration.connectionMemory + 64 * 1024)
         self.now = now
         wheel = TimerWheel(granularity: .milliseconds(100), now: now)
     }
@@ -86,8 +90,8 @@ final class RequestTimes {
         wheel.schedule(record.slot, at: min(record.limit, now.advanced(by: Self.lookInterval)))
     }
 
-    /// Shuts down connections that are late or whose clients have closed their side, unless they have another action.
-    /// The library detects the end of input and closes them.
+    /// Shuts down connections that are late, whose clients have closed their side, or whose handshakes are too long, unless
+    /// they have another action. The library detects the end of input and closes them.
     func advance(to now: Moment) {
         self.now = now
         due.removeAll(keepingCapacity: true)
@@ -97,7 +101,9 @@ final class RequestTimes {
             guard let record = records[slot], wheel.deadline(of: slot) == nil else { continue }
             if let act = record.onDeadline {
                 act()
-            } else if now < record.limit, !HTTPServer.hasEnded(record.descriptor) {
+            } else if now < record.limit, !HTTPServer.hasEnded(record.descriptor),
+                !record.isHandshaking || HTTPServer.readCount(of: record.descriptor) <= mostHandshakeBytes
+            {
                 // The library notices the end of an idle connection, unless a part of a request line comes with the end.
                 let look = now.advanced(by: Self.lookInterval)
                 wheel.schedule(slot, at: record.isIdle ? record.limit : min(record.limit, look))

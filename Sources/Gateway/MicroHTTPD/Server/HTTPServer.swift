@@ -209,6 +209,9 @@ extension HTTPServer {
         return recv(descriptor, &byte, 1, Int32(MSG_PEEK)) == 0
     }
 
+    /// How many bytes were read from a connection in all; -1 if the system does not tell.
+    static func readCount(of descriptor: Int32) -> Int64 { cmhd_read_count(descriptor) }
+
     private func handshakeEnded(_ record: ConnectionRecord) {
         guard record.isHandshaking else { return }
         record.isHandshaking = false

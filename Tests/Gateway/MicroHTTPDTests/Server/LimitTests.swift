@@ -433,4 +433,16 @@ internal import Testing
         // Long before the request timeout, and the idle timeout.
         #expect(Moment.monotonic() - start < .seconds(10))
     }
+
+    @Test func anIncompleteMessageOfAHandshakeIsNotCollected() throws {
+        let server = try TestServer(configuration { $0.certificate = try? TestCertificate().certificate })
+        let client = try server.client()
+        // Records of 16 KiB of a message with the greatest length, a ClientHello.
+        let header: [UInt8] = [0x16, 0x03, 0x01, 0x40, 0x00]
+        let beginning: [UInt8] = [0x01, 0xFF, 0xFF, 0xFF, 0x03, 0x03]
+        try client.send(header + beginning + [UInt8](repeating: 0, count: 0x4000 - beginning.count))
+        for _ in 0..<16 { try? client.send(header + [UInt8](repeating: 0, count: 0x4000)) }
+        // Long before the request timeout.
+        #expect(client.isClosedByServer())
+    }
 }
