@@ -50,7 +50,9 @@ extension SessionPool {
         case .dedicated(let id): _ = try usedClient(id)
         }
         return try state.withLock { state throws(PoolError) in
-            try insert(id, home: home, isImplicit: false, properties, ttl: ttl, into: &state)
+            // A client that is deleted from now on takes the resource along.
+            if case .dedicated(let id) = home, state.clients.byID[id] == nil { throw .unknownClient(id.rawValue) }
+            return try insert(id, home: home, isImplicit: false, properties, ttl: ttl, into: &state)
         }
     }
 

@@ -1,4 +1,6 @@
 internal import Changes
+internal import Logging
+internal import Primitives
 internal import SessionCore
 internal import Synchronization
 internal import TestSupport
@@ -33,6 +35,24 @@ internal import Testing
         #expect(!resource.status.isActive && pool.users == 0)
         pass(5, in: pool)
         #expect(pool.figures(of: "demo").subscriptions == 0)
+    }
+
+    /// Its client takes along the subscriptions that it has when it is deleted.
+    @Test func subscriptionOfAClientThatIsDeletedMeanwhileIsNotCreated() throws {
+        let deletion = Mutex<(@Sendable () -> Void)?>(nil)
+        let clock: @Sendable () -> Moment = { [time] in
+            deletion.withLock { $0.take() }?()
+            return time.moment
+        }
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let pool = SessionPool(configuration: .demo(), sink: sink, logger: logger, clock: clock)
+        let client = try client(in: pool)
+        // When the pool notes that the client is used.
+        deletion.withLock { $0 = { [weak pool] in try? pool?.deleteClient(client.id) } }
+        #expect(throws: PoolError.unknownClient(client.id.rawValue)) {
+            try pool.createResource(home: .dedicated(client.id), properties: Self.key.properties)
+        }
+        #expect(pool.clients().isEmpty && pool.resourceCount == 0)
     }
 
     @Test func targetOfASubscriptionThatIsDeletedWhileItBeginsToMoveIsClosed() throws {
