@@ -143,9 +143,9 @@ extension Operation {
     var namesSources: Bool {
         switch placement {
         case .receiver: method == .get
-        case .creator: true
+        case .creator, .opener: true
         case .owner: trace == .ownedStream
-        case .carrier, .opener, .list: false
+        case .carrier, .list: false
         }
     }
 }

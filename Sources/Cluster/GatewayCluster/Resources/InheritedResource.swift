@@ -33,9 +33,9 @@ extension ClusterResources {
             let id = SubscriptionID(id)
             // Specifications of version 1.1.0 have no time.
             let ttl = content["ttl"]?.number?.doubleValue.flatMap { $0 > 0 && $0 < 1e9 ? Duration.seconds($0) : nil }
+            try services.access.owners.note(id, view.properties, madeBy: caller)
             let made = try services.pool.createResource(home: home, properties: view.properties, as: id, ttl: ttl)
             made.takeOver(cluster.hub.snapshot(of: made.id)?.lastError)
-            try services.access.owners.note(made, madeBy: caller)
             if view.isActive { try cluster.activate(made, in: services.pool) }
         }
         // Specifications of version 1.2.0 have no caller. Its rights may not suffice to recreate what a later token changed.
@@ -97,6 +97,10 @@ extension ClusterNode {
             let cause = ProblemDetails.sentence(for: error)
             logger.warning("cannot recreate a resource of a removed member", metadata: ["error": "\(cause)"])
             try? pool?.deleteClient(ClientID(id))
+            if subscription != nil {
+                try? pool?.delete(SubscriptionID(id))
+                resources?.services.access.owners.forget(.subscription(SubscriptionID(id)))
+            }
             take(client != nil ? .client(ClientID(id), .removed) : .subscription(SubscriptionID(id), .removed))
             resourceRemoved(id)
             var units: [QuotaUnit] = [.createdSubscription(id), .dedicatedClient(id)]

@@ -57,24 +57,24 @@ package struct ClientsResource: Sendable {
     }
 
     private func make(_ creation: Creation, as id: ClientID, _ call: Call) throws -> PooledClient {
-        let client = try ProblemDetails.lookUp(.body(at: ["upstream"])) {
-            try services.pool.createClient(creation.specification, as: id) { core in
-                try creation.options?.apply(to: core.connectionOptions)
-            }
-        }
+        // The limit is checked when a client is created, not again when a member of the cluster inherits the client.
+        let share = call.isInherited ? nil : services.configuration.pool.dedicatedClientsShare
         do {
-            // The limit is checked when a client is created, not again when a member of the cluster inherits the client.
-            let share = call.isInherited ? nil : services.configuration.pool.dedicatedClientsShare
-            try services.access.owners.note(client.id, madeBy: call.caller, share: share)
-            // Another request may have deleted the client already, which had no owner then.
-            if services.pool.client(client.id) == nil { services.access.owners.forget(client.id) }
+            let client = try ProblemDetails.lookUp(.body(at: ["upstream"])) {
+                try services.pool.createClient(creation.specification, as: id) { core in
+                    try creation.options?.apply(to: core.connectionOptions)
+                    // So that the owner sees the client as soon as it exists.
+                    try services.access.owners.note(id, madeBy: call.caller, share: share)
+                }
+            }
             try services.checkPresent(call)
             if creation.connects { try client.connect() }
+            return client
         } catch {
-            try? services.pool.deleteClient(client.id)
+            try? services.pool.deleteClient(id)
+            services.access.owners.forget(id)
             throw error
         }
-        return client
     }
 
     /// `GET /v1/clients/{id}`.

@@ -46,16 +46,17 @@ struct SubscriptionsResource: Sendable {
         let id = SubscriptionID(RandomID.make(prefix: "s"))
         let use = ResourceUse.newSubscription(id, properties)
         let resource = try await services.coordination.admit(use, for: owned) {
-            let resource = try services.pool.createResource(home: home, properties: properties, as: id, ttl: ttl)
+            try services.access.owners.note(id, properties, madeBy: owned.caller)
             do {
-                try services.access.owners.note(resource, madeBy: owned.caller)
+                let resource = try services.pool.createResource(home: home, properties: properties, as: id, ttl: ttl)
                 try services.checkPresent(call)
                 if isActive { try services.pool.activate(resource) }
+                return resource
             } catch {
-                try? services.pool.delete(resource.id)
+                try? services.pool.delete(id)
+                services.access.owners.forget(id)
                 throw error
             }
-            return resource
         }
         let created = { (_: Bool) in
             let (response, tag) = SubscriptionView(resource, of: services.pool).response(status: 201)

@@ -1,7 +1,7 @@
 package import Changes
 internal import JSONText
 internal import Primitives
-internal import SessionCore
+package import SessionCore
 package import SessionPool
 
 /// The resources that a caller may see and change.
@@ -82,7 +82,12 @@ package struct Permissions: Sendable {
     func sees(_ source: StreamSource, joinedAs joined: JoinedSubscription?) -> Bool {
         if let joined, joined.resource == nil { return covers(joined.properties, of: joined.upstream) }
         switch source {
-        case .subscription(let id): if let resource = pool.resource(id) { return sees(resource) }
+        case .subscription(let id):
+            if let resource = pool.resource(id) {
+                if sees(resource) { return true }
+                // A subscription that is deleted meanwhile has no owner any more.
+                if !resource.isDeleted { return false }
+            }
         case .client(let id, _): if let client = pool.client(id) { return sees(client) }
         }
         return coordination.resourceElsewhere(source.id).map(sees) ?? true
@@ -252,13 +257,16 @@ package final class ResourceOwners: Sendable {
         }
     }
 
-    /// Sets the owner of a subscription, which counts towards the owner's quotas. Throws 429 over a quota.
-    package func note(_ resource: SubscriptionResource, madeBy caller: Caller) throws(Problem) {
+    /// Sets the owner of a subscription that is created next, so that the owner sees the subscription as soon as it exists. The
+    /// subscription counts towards the owner's quotas. Throws 429 over a quota.
+    package func note(
+        _ id: SubscriptionID,
+        _ properties: SubscriptionProperties,
+        madeBy caller: Caller
+    ) throws(Problem) {
         guard caller.account != nil else { return }
-        try usage.add(resource.id.rawValue, resource.properties, for: caller)
-        state.withLock { $0.owners[resource.id.rawValue] = caller }
-        // Another request may have deleted the subscription already, which had no owner then.
-        if resource.isDeleted { forget(resource.id) }
+        try usage.add(id.rawValue, properties, for: caller)
+        state.withLock { $0.owners[id.rawValue] = caller }
     }
 
     /// The identity of the owner of a client; nil if it has none.

@@ -1,3 +1,4 @@
+import Changes
 import MicroHTTPD
 import SessionCore
 import SessionPool
@@ -128,16 +129,17 @@ import Testing
         #expect(fixture.perform("GET", "/v1/stream?upstream=demo&items=a,b&fields=x", peer: "192.0.2.7").status == 429)
     }
 
-    /// Another request can delete a subscription before the request that creates it has noted the owner.
+    /// Another request can delete a subscription before the request that creates the subscription has ended.
     @Test func aSubscriptionThatIsDeletedAtOnceDoesNotCount() async throws {
         let fixture = try await fixture()
-        let resource = try fixture.services.pool.createResource(
-            home: .pooled(SessionKey(upstream: "demo", user: nil, password: nil)),
-            properties: SubscriptionProperties(mode: .merge, items: .list(["item1"]), fields: .list(["f"]))
-        )
-        try fixture.services.pool.delete(resource.id)
-        try fixture.services.access.owners.note(resource, madeBy: Caller(identity: "key:alice"))
-        #expect(usage(fixture) == [0, 0] && fixture.services.access.owners.owner(of: resource.id) == nil)
+        let id = SubscriptionID("s1")
+        let properties = SubscriptionProperties(mode: .merge, items: .list(["item1"]), fields: .list(["f"]))
+        try fixture.services.access.owners.note(id, properties, madeBy: Caller(identity: "key:alice"))
+        #expect(usage(fixture) == [1, 1])
+        let session = SessionKey(upstream: "demo", user: nil, password: nil)
+        _ = try fixture.services.pool.createResource(home: .pooled(session), properties: properties, as: id)
+        try fixture.services.pool.delete(id)
+        #expect(usage(fixture) == [0, 0] && fixture.services.access.owners.owner(of: id) == nil)
     }
 
     /// The names take memory as long as the subscription exists.

@@ -1,4 +1,7 @@
+import Changes
+import Foundation
 import MicroHTTPD
+import Synchronization
 import Testing
 
 @testable import Gateway
@@ -63,6 +66,29 @@ import Testing
             fixture.engine.releaseFrames(for: late.node.process)
             #expect(await changed.outcome.status == 200)
             stream.onEnd(.neverOpened)
+        }
+    }
+
+    /// Its owner would not see a stream with the subscription in between.
+    @Test func aRecreatedSubscriptionHasItsOwnerFromTheBeginning() async throws {
+        try await ClusterFixture.run { fixture in
+            let (owner, heir) = (fixture.members[0], fixture.members[1])
+            let id = await owner.makeSubscription(as: AccessFixture.alice)
+            await fixture.settle()
+            let isThere = Mutex<[Bool]>([])
+            heir.services.access.owners.usage.observe { [pool = heir.services.pool] id, identity, items in
+                let isLookedUp = DispatchSemaphore(value: 0)
+                // The lock of the pool comes before the lock that this thread has.
+                Thread.detachNewThread {
+                    isThere.withLock { $0.append(pool.resource(SubscriptionID(id)) != nil) }
+                    isLookedUp.signal()
+                }
+                isLookedUp.wait()
+                heir.node.made(.subscriptionUsed(id, identity: identity, items: items))
+            }
+            try await ConfirmationTests.replace(owner, by: heir, fixture.engine)
+            #expect(await heir.perform("GET", "/v1/subscriptions/\(id)", as: AccessFixture.alice).status == 200)
+            #expect(isThere.withLock { $0 } == [false])
         }
     }
 }
