@@ -54,6 +54,15 @@ internal import Testing
         #expect(configuration.http.shards == 2)
     }
 
+    @Test(arguments: [
+        ("http.maxBody", "GATEWAY_HTTP_MAX_BODY"), ("auth.jwt.jwksURL", "GATEWAY_AUTH_JWT_JWKS_URL"),
+        ("feeds.a-b.fields.x1Y_z", "GATEWAY_FEEDS_A_B_FIELDS_X1Y_Z"),
+        ("upstreams.DEMO.default", "GATEWAY_UPSTREAMS_DEMO_DEFAULT"),
+    ])
+    func aVariableHasTheWordsOfItsKeyInUpperCase(key: String, variable: String) {
+        #expect(ConfigurationReader.variable(for: key) == variable)
+    }
+
     @Test func everySourceGoesOverTheDefaultsOfACommand() throws {
         let defaults: [(key: String, value: String)] = [
             ("cors.origins", "*"), ("http.port", "1"), ("http.maxBody", "1"), ("http.threads", "1"),
