@@ -1,5 +1,6 @@
 internal import Changes
 package import EventHub
+internal import FoundationEssentials
 internal import GatewayStreaming
 internal import LightstreamerClient
 package import Logging
@@ -268,8 +269,13 @@ extension Gateway {
         }
         // The subjects refer to the daemon, which refers to the handler and so to the watchdog.
         defer { watchdog.watch { [] } }
+        var last = (wall: Date(), now: Moment.monotonic())
         while !Task.isCancelled {
-            watchdog.check(at: Moment.monotonic())
+            let present = (wall: Date(), now: Moment.monotonic())
+            let step = .seconds(present.wall.timeIntervalSince(last.wall)) - (present.now - last.now)
+            if step > Self.watchInterval { host.services.endExpiredStreams() }
+            last = present
+            watchdog.check(at: present.now)
             for loop in daemon.loops { loop.call() }
             threads.onEach { network.cameRound($0) }
             try? await Task.sleep(for: Self.watchInterval)

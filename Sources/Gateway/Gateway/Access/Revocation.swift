@@ -83,6 +83,17 @@ extension AccessPolicy {
 }
 
 extension Services {
+    /// Ends the streams whose tokens have expired. Their timers run late when the wall clock is set forward, and after a
+    /// suspension of the machine.
+    func endExpiredStreams() {
+        for id in streamResources.ids {
+            guard let opener = streamResources.entry(id)?.opener, access.remaining(of: opener) == .zero else {
+                continue
+            }
+            streams.close(id, reason: StreamOpener.expired)
+        }
+    }
+
     /// Ends the streams, waiting requests, clients and subscriptions that callers have lost the right to.
     func end(_ revocation: Revocation) {
         for id in streamResources.ids {

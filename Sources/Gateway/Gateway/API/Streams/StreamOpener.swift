@@ -179,7 +179,7 @@ package struct StreamOpener: Sendable {
     }
 
     /// The reason for which a stream ends whose token expires.
-    private static let expired = "token-expired"
+    static let expired = "token-expired"
     /// The reason for which a stream ends whose ticket opens it again.
     package static let replaced = "replaced"
 

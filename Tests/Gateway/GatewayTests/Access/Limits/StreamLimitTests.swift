@@ -108,6 +108,12 @@ import Testing
         let (outcome, content) = fixture.open("GET", "/v1/subscriptions/\(id)/events", as: token)
         #expect(outcome.isStream)
         #expect(fixture.services.timers.count == 1)
+        fixture.services.endExpiredStreams()
+        #expect(fixture.hub.closeReason(of: content?.id ?? "") == nil)
+        // The timer of the stream does not run.
+        fixture.time.pass(1_000)
+        fixture.services.endExpiredStreams()
+        #expect(fixture.hub.closeReason(of: content?.id ?? "") == "token-expired")
         content?.onEnd(.neverOpened)
         #expect(fixture.services.timers.count == 0)
     }
