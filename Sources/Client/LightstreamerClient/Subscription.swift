@@ -116,17 +116,6 @@ extension Subscription {
             isActive = false
             table = nil
         }
-
-        /// The receivers of an event of an activity; none if a later one has begun on another client: the former client is late.
-        mutating func receivers(of event: SubscriptionEvent, _ token: SubscriptionToken) -> [any SubscriptionObserver] {
-            if let begun, begun.rawValue > token.rawValue { return [] }
-            switch event {
-            case .subscribed: announced = token
-            case .unsubscribed, .failed: announced = nil
-            default: break
-            }
-            return observers
-        }
     }
 }
 

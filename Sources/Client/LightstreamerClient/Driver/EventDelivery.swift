@@ -51,9 +51,15 @@ final class EventDelivery {
 
     func began(_ subscription: Subscription, _ token: SubscriptionToken) {
         subscriptions[token] = subscription
-        for observer in subscription.begin(token) {
-            observer.subscription(subscription, emitted: .unsubscribed(isFinal: false))
+        // Those that miss the end of the former activity, which another client has not delivered yet.
+        let observers: [any SubscriptionObserver] = subscription.state.withLock { state in
+            if let begun = state.begun, begun.rawValue > token.rawValue { return [] }
+            state.begun = token
+            guard let announced = state.announced, announced != token else { return [] }
+            state.announced = nil
+            return state.observers
         }
+        for observer in observers { observer.subscription(subscription, emitted: .unsubscribed(isFinal: false)) }
     }
 
     /// The application has unsubscribed.

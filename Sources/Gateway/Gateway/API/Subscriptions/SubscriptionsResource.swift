@@ -283,10 +283,10 @@ struct SubscriptionsResource: Sendable {
         _ shown: (_ isSubscribed: Bool) -> Response
     ) async throws -> Response {
         guard let wait = PreferHeader(call.header("Prefer")).wait else { return shown(false) }
-        let status = try await services.wait(call, upTo: wait, on: resource.watchers) {
+        let status = try await services.wait(call, upTo: wait, on: resource.watchers) { () -> SubscriptionStatus? in
             let status = resource.status
-            let isWaiting = status.isActive && !status.isSubscribed && resource.sessionRefusal == nil
-            return isWaiting ? nil : status
+            if status.isActive, !status.isSubscribed, resource.sessionRefusal == nil { return nil }
+            return status
         }
         guard let status else { return shown(false) }
         if status.isSubscribed { return shown(true).waited(wait) }

@@ -35,18 +35,6 @@ extension Subscription {
         }
     }
 
-    /// An activity begins on the task of its client. Returns the receivers of events that miss the end of a former activity,
-    /// which another client has not delivered yet.
-    func begin(_ token: SubscriptionToken) -> [any SubscriptionObserver] {
-        state.withLock { state in
-            if let begun = state.begun, begun.rawValue > token.rawValue { return [] }
-            state.begun = token
-            guard let announced = state.announced, announced != token else { return [] }
-            state.announced = nil
-            return state.observers
-        }
-    }
-
     func noteNumber(_ number: Int?) { state.withLock { $0.number = number } }
 
     /// Makes the subscription inactive; returns its token, nil if it was inactive. Throws `lifecycle` if it is active on
@@ -63,19 +51,27 @@ extension Subscription {
     }
 
     /// Applies an event to the values; returns whether it made the subscription inactive, and the observers to notify.
-    /// Events of an earlier activity, which the user has ended meanwhile, change nothing.
+    /// Events of an earlier activity, which the user has ended meanwhile, change nothing; once a later one has begun on another
+    /// client, nobody is notified of them.
     func take(
         _ event: SubscriptionEvent,
         of token: SubscriptionToken,
         at now: Moment
     ) -> (hasEnded: Bool, observers: [any SubscriptionObserver]) {
         state.withLock { state in
-            guard state.isActive, state.token == token else { return (false, state.receivers(of: event, token)) }
+            if state.token != token, let begun = state.begun, begun.rawValue > token.rawValue { return (false, []) }
             if case .update(let update) = event {
+                guard state.isActive, state.token == token else { return (false, state.observers) }
                 state.table?.apply(update, at: now)
                 valueWeight.store(state.table?.weight ?? 0, ordering: .relaxed)
                 return (false, state.observers)
             }
+            switch event {
+            case .subscribed: state.announced = token
+            case .unsubscribed, .failed: state.announced = nil
+            default: break
+            }
+            guard state.isActive, state.token == token else { return (false, state.observers) }
             switch event {
             case .failed, .unsubscribed(isFinal: true):
                 state.deactivate()
@@ -88,7 +84,7 @@ extension Subscription {
                 state.table?.apply(event, at: now)
             }
             valueWeight.store(state.table?.weight ?? 0, ordering: .relaxed)
-            return (!state.isActive, state.receivers(of: event, token))
+            return (!state.isActive, state.observers)
         }
     }
 
