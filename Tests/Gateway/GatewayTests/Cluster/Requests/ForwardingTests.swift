@@ -2,7 +2,6 @@ import Changes
 import MicroHTTPD
 import Replication
 import SessionCore
-import Synchronization
 import Testing
 
 @testable import Gateway
@@ -64,50 +63,6 @@ import Testing
             await owner.join(fixture.engine, after: number)
             #expect(await poll.outcome.status == 503)
             #expect(await owner.perform("GET", path).status == 200)
-        }
-    }
-
-    /// The resource leaves the member between the decision that the member has the resource and its look-up.
-    @Test func aRequestWhoseResourceMovesBeforeItIsLookedUpIsPerformedByTheNextOwner() async throws {
-        try await ClusterFixture.run { fixture in
-            let (owner, heir) = (fixture.members[0], fixture.members[1])
-            let id = await owner.makeSubscription()
-            await fixture.settle()
-            let real = try #require(owner.host.router.operation(named: "getSubscription"))
-            let operation = Operation(.get, "/v1/subscriptions/{id}", "x", .open, [200], on: .owner) { call in
-                .later {
-                    try await ConfirmationTests.replace(owner, by: heir, fixture.engine)
-                    return try await real.handler(call).last
-                }
-            }
-            let request = HTTPRequest("GET", "/v1/subscriptions/\(id)", as: AccessFixture.admin)
-            var call = Call(record: CallRecord(request, requestID: "r", since: .zero))
-            call.parameters = PathParameters(names: ["id"], values: [id])
-            call.caller.rights = .all
-            let routing = ClusterRouting(cluster: owner.node, services: owner.services)
-            let response = try await call.response { try await routing.perform($0, operation, onOwnerOf: id) }
-            #expect(response.status == 200)
-        }
-    }
-
-    /// Its caller would not see the resource: the next owner knows its properties before it knows who made it.
-    @Test func aResourceThatIsBeingRecreatedIsNotLookedUp() async throws {
-        try await ClusterFixture.run { fixture in
-            let (owner, heir) = (fixture.members[0], fixture.members[1])
-            let id = await owner.makeSubscription(as: AccessFixture.alice)
-            await fixture.settle()
-            let isRecreated = Mutex<[Bool]>([])
-            heir.services.access.owners.usage.observe { id, identity, items in
-                let isIncomplete = heir.node.shared.withLock { $0.recreated.contains(id) }
-                isRecreated.withLock { $0.append(isIncomplete) }
-                heir.node.made(.subscriptionUsed(id, identity: identity, items: items))
-            }
-            try await ConfirmationTests.replace(owner, by: heir, fixture.engine)
-            let path = "/v1/subscriptions/\(id)"
-            #expect(await heir.perform("GET", path, as: AccessFixture.alice).status == 200)
-            #expect(isRecreated.withLock { $0 } == [true] && heir.node.has(id))
-            heir.node.shared.withLock { _ = $0.recreated.insert(id) }
-            #expect(!heir.node.has(id))
         }
     }
 
