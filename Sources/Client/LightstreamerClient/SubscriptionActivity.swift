@@ -51,8 +51,8 @@ extension Subscription {
     }
 
     /// Applies an event to the values; returns whether it made the subscription inactive, and the observers to notify.
-    /// Events of an earlier activity, which the user has ended meanwhile, change nothing; once a later one has begun on another
-    /// client, nobody is notified of them.
+    /// Events of an earlier activity, which the user has ended meanwhile, change nothing. Once a later activity has begun on
+    /// another client, nobody is notified of events of the earlier activity.
     func take(
         _ event: SubscriptionEvent,
         of token: SubscriptionToken,

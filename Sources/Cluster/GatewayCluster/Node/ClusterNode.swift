@@ -32,7 +32,7 @@ final class ClusterNode: Sendable {
         /// The calls of other members that are being performed, by their numbers.
         var calls: [UInt64: PerformedCall] = [:]
         var credits = CreditRequests<CreditRequest>()
-        /// The resources that this member is recreating: they may lack their owner, their options or their sources.
+        /// The resources that this member is recreating: their state, options or sources may be missing.
         var recreated: Set<String> = []
         var endQuestions = EndQuestions()
         var failures = EngineFailures()

@@ -155,7 +155,7 @@ extension Services {
     }
 
     /// Whether a stream with all its sources is visible, so that it may be changed. A stream that ends here because another gateway
-    /// owns it is not, whether the other gateway still has it or not.
+    /// has taken the stream over is not visible, also where the other gateway has deleted the stream.
     func isVisible(_ id: String, _ entry: StreamResources.Entry, _ permissions: Permissions) -> Bool {
         guard !entry.isReleased, permissions.sees(streamOf: entry.owner) else { return false }
         let sources = streams.listing(of: id)?.summary.request.sources ?? entry.prepared?.sources ?? []
